@@ -127,7 +127,7 @@ function addDecisionCommands(program: Command, { io, act }: ProgramParts): void 
     ),
   ).action(act(async (flags, words) => (await import("./rollback.ts")).rollbackCommand(words, flags, io)));
 
-  projectCommand(program, "report [goal]", "print receipt and evidence of a goal loop as Markdown").action(
-    act(async (flags, [id]) => (await import("./goal.ts")).reportCommand(id, flags, io)),
-  );
+  projectCommand(program, "report [goal]", "print receipt and evidence of a goal loop as Markdown")
+    .option("--no-output", "leave out the output of checks, such as for a public page")
+    .action(act(async (flags, [id]) => (await import("./goal.ts")).reportCommand(id, flags, io)));
 }

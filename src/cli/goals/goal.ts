@@ -58,10 +58,14 @@ function viewRun(backlog: Backlog): object {
   return { ...viewBacklog(backlog), working: backlog.attempts.map(({ story }) => story) };
 }
 
-export async function reportCommand(id: string | undefined, flags: GoalFlags, io: Io): Promise<number> {
+export async function reportCommand(
+  id: string | undefined,
+  flags: GoalFlags & { readonly output?: boolean },
+  io: Io,
+): Promise<number> {
   const goal = findGoal(openProjectToRead(flags, io).store, id, "any");
   if (flags.json) io.json(viewGoal(goal));
-  else io.out(renderReportMarkdown(goal).trimEnd());
+  else io.out(renderReportMarkdown(goal, flags).trimEnd());
   return EXIT.ok;
 }
 

@@ -64,18 +64,16 @@ export function recordTool(
 }
 
 /** The directive for the next turn; null: the tests pass again; `as before`: this was not a test run. */
-export function backpropOf(dir: string, given: RanCommand | null, now: number): string | null | "as before" {
-  if (given === null) return "as before";
-  const ran = maskAll(currentMask(), given);
-  const { command } = ran;
+export function backpropOf(dir: string, ran: RanCommand | null, now: number): string | null | "as before" {
+  if (ran === null) return "as before";
+  const mask = currentMask();
   const run = recogniseTestRun(ran);
   if (run?.outcome === "passed") return null;
   if (!callsForBackprop(run)) return "as before";
-  const category = failureCategory(run);
+  const category = mask.text(failureCategory(run));
   const seen = [...categoriesSoFar(dir), category];
   const backprop = {
-    run,
-    command,
+    ...maskAll(mask, { run, command: ran.command }),
     category,
     times: seen.filter((each) => each === category).length,
     systemic: isSystemic(seen, category),

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { MAX_BUDGET_USD } from "../../core/cost/limits.ts";
 import { parseDuration } from "../../core/task/interval.ts";
 import { usageError } from "../../errors.ts";
+import { currentMask } from "../../system/secrets.ts";
 
 export function durationFlag(name: string, text: string): number {
   const ms = parseDuration(text);
@@ -31,6 +32,13 @@ export function checkBudget(budgetUsd: number): number {
   if (budgetUsd > MAX_BUDGET_USD)
     throw usageError(`A budget of $${budgetUsd} is too much; a loop can spend at most $${MAX_BUDGET_USD}.`);
   return budgetUsd;
+}
+
+/** The engine keeps the person's own words as they are. null: they contain no secret. */
+export function secretNotice(...words: readonly string[]): string | null {
+  const [secret] = currentMask().find(words.join("\n"));
+  if (secret === undefined) return null;
+  return `Your words contain a secret (${secret.name}), and they are stored in .loop. Write the name of a variable instead, such as '$TOKEN' in single quotes.`;
 }
 
 /** Refuses an empty command. */

@@ -95,3 +95,17 @@ describe("J7 a task", () => {
     expect(leaks(everything(join(cwd, ".loop"), stdout, stderr, shown.stdout))).toEqual([]);
   });
 });
+
+describe("J7 the person's own words", () => {
+  test("are kept, with a warning that names the secret", async () => {
+    const cwd = makeRepository();
+    const args = ["until", "--detach", "--check", `api=curl -H 'Authorization: Bearer ${DEPLOY_TOKEN}' x`];
+    const { stderr } = await runLoop([...args, "--agent-cmd", "true", "Call the API."], { cwd, env });
+    expect(stderr).toContain("Your words contain a secret (DEPLOY_TOKEN), and they are stored in .loop.");
+    expect(stderr).not.toContain(DEPLOY_TOKEN);
+    const task = await runLoop(["1d", "--detach", `use ${FORM}`], { cwd, env });
+    expect(task.stderr).toContain("Your words contain a secret (GitHub token)");
+    const harmless = await runLoop(["1d", "--detach", "use $DEPLOY_TOKEN"], { cwd, env });
+    expect(harmless.stderr).not.toContain("secret");
+  });
+});

@@ -24,7 +24,7 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
   checks: ["core", "ports", "errors.ts", "schema", "system"],
   git: ["core", "ports", "errors.ts", "schema", "system"],
   agents: ["core", "ports", "errors.ts", "schema", "system"],
-  tools: ["core", "ports", "engine", "errors.ts", "hosts/mcp"],
+  tools: ["core", "ports", "engine", "errors.ts", "hosts/mcp", "system"],
   // the composition root puts adapters together, so it knows all of them
   compose: [
     ...["core", "ports", "engine", "observe", "errors.ts", "schema", "system"],

@@ -1,11 +1,15 @@
 /** How paths and texts of agents are shown to a person: short, on one line. */
 import { isAbsolute, relative, sep } from "node:path";
+import { currentMask } from "../system/secrets.ts";
 
 const LINE_LENGTH = 200;
 
 /** One line without control characters, at most 200 characters. */
 export function foldLine(text: string): string {
-  const line = text.slice(0, 4_000).replace(/[\p{Cc}\p{Cf}\s]+/gu, " ");
+  // before it is cut: half a secret is not recognised
+  const line = currentMask()
+    .text(text.slice(0, 4_000))
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ");
   return Array.from(line.trim()).slice(0, LINE_LENGTH).join("");
 }
 

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { resolve } from "node:path";
+import { maskTail } from "../core/secrets/mask.ts";
 import type { CheckEvidence, Checker } from "../ports/checks.ts";
 import { stopTree, type Tree } from "../system/process-tree.ts";
+import { currentMask } from "../system/secrets.ts";
 
 export interface CommandCheckerOptions {
   readonly shell?: string;
@@ -10,6 +12,8 @@ export interface CommandCheckerOptions {
 }
 
 const TAIL_BYTES = 8 * 1024;
+/** Kept before the tail, so that a secret across its beginning is recognised. Longer than any secret. */
+const MARGIN_BYTES = 64 * 1024;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
@@ -82,11 +86,8 @@ async function watchCheck(
   signal: AbortSignal,
   killGraceMs: number,
 ): Promise<CheckEvidence> {
-  let tail = Buffer.alloc(0);
-  child.stdout?.on("data", (chunk: Buffer) => {
-    const all = Buffer.concat([tail, chunk]);
-    tail = all.subarray(Math.max(0, all.length - TAIL_BYTES));
-  });
+  const kept = createKept();
+  child.stdout?.on("data", kept.add);
   child.stdout?.on("error", () => {});
   const closed = new Promise<void>((done) => child.once("close", () => done()));
   const first = await firstOf(child, timeoutMs, signal);
@@ -98,7 +99,7 @@ async function watchCheck(
   await closed;
   clearTimeout(patience);
   const exitCode = first.kind === "exit" ? first.code : null;
-  return { exitCode, timedOut: first.kind === "timeout", tail: readTail(tail) };
+  return { exitCode, timedOut: first.kind === "timeout", tail: readTail(kept.bytes()) };
 }
 
 type First =
@@ -122,11 +123,35 @@ function firstOf(child: ChildProcess, timeoutMs: number, signal: AbortSignal): P
   });
 }
 
-function readTail(tail: Buffer): string {
-  let from = 0;
+/** The end of an output, with the margin. Joined only when it has doubled: a chunk may be one short line. */
+function createKept() {
+  const most = TAIL_BYTES + MARGIN_BYTES;
+  let chunks: Buffer[] = [];
+  let length = 0;
+  const join = () => {
+    const all = Buffer.concat(chunks);
+    chunks = [all.subarray(Math.max(0, all.length - most))];
+    length = chunks[0]?.length ?? 0;
+  };
+  return {
+    add(chunk: Buffer): void {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > 2 * most) join();
+    },
+    bytes(): Buffer {
+      join();
+      return chunks[0] ?? Buffer.alloc(0);
+    },
+  };
+}
+
+function readTail(kept: Buffer): string {
+  const first = Math.max(0, kept.length - TAIL_BYTES);
+  let from = first;
   // do not start in the middle of a character
-  while (tail.length === TAIL_BYTES && from < 4 && ((tail[from] ?? 0) & 0xc0) === 0x80) from++;
-  return tail.toString("utf8", from);
+  while (first > 0 && from < first + 4 && ((kept[from] ?? 0) & 0xc0) === 0x80) from++;
+  return maskTail(currentMask(), kept.toString("utf8"), kept.toString("utf8", from).length);
 }
 
 function notStarted(error: unknown): CheckEvidence {

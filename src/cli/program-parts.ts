@@ -1,5 +1,6 @@
 /** Shared by the command tables: `program.ts` and the `*-program.ts` of each family. */
 import type { Command } from "commander";
+import { stopMasking } from "../system/secrets.ts";
 import type { Io } from "./io.ts";
 import { flagsBefore } from "./tasks/slips.ts";
 
@@ -13,7 +14,8 @@ export function createAct(io: Io, exit: (code: number) => void): Act {
   return (load) =>
     async (...given) => {
       const command = given.at(-1) as Command;
-      const flags = Object.assign(flagsBefore(command), command.opts());
+      const flags: { mask?: boolean } = Object.assign(flagsBefore(command), command.opts());
+      if (flags.mask === false) stopMasking();
       const run = await load();
       exit(await run(...([...given.slice(0, -2), flags, io] as never[])));
     };

@@ -8,6 +8,7 @@ import { createClaudeAgent } from "../agents/claude/cli.ts";
 import { createCodexAgent } from "../agents/codex/cli.ts";
 import { findWay } from "../agents/find.ts";
 import { createGeminiAgent } from "../agents/gemini/cli.ts";
+import { withMask } from "../agents/masked.ts";
 import { createOpencodeAgent } from "../agents/opencode/cli.ts";
 import { createPiAgent } from "../agents/pi/rpc.ts";
 import { withPrices } from "../agents/prices.ts";
@@ -42,7 +43,7 @@ export function agentFor(
   const { askPerson, ...rest } = parts;
   const agent =
     spec.kind === "chain" ? chainOf(spec.agents, projectDir, env, rest) : single(spec, projectDir, env, rest);
-  return askPerson === undefined ? agent : withPerson(agent, askPerson);
+  return withMask(askPerson === undefined ? agent : withPerson(agent, askPerson));
 }
 
 /** An agent that is not installed keeps its place and takes no turn. `loop agents` shows it. */

@@ -4,11 +4,13 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { bySubAgent } from "../agents/by-sub-agent.ts";
 import { createFinder } from "../agents/finder.ts";
+import { withMask } from "../agents/masked.ts";
 import { createCommandAgent } from "../agents/process/command.ts";
 import { createWorkspace } from "../checks/files/workspace.ts";
 import { createProtection } from "../checks/protection/protection.ts";
 import { createCommandChecker } from "../checks/run-command.ts";
 import type { AgentSpec } from "../core/goal/goal.ts";
+import { maskAll } from "../core/secrets/mask.ts";
 import { Engine, type EngineNews } from "../engine/engine.ts";
 import type { BacklogParts, GoalParts, Host } from "../engine/parts.ts";
 import { createCheckpoints } from "../git/checkpoints/checkpoints.ts";
@@ -18,11 +20,14 @@ import type { Agent, TurnControl } from "../ports/agent.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Notifier } from "../ports/notifier.ts";
 import type { Lease, Store } from "../ports/store.ts";
+import type { StoryFiles } from "../ports/stories.ts";
+import { isMaskOff } from "../store/files/mask-setting.ts";
 import { permissionsOf } from "../store/files/permissions.ts";
 import { readPrices } from "../store/files/prices-file.ts";
 import { createStoryFiles } from "../store/files/story-files.ts";
 import { systemClock } from "../system/clock.ts";
 import { procStart } from "../system/process.ts";
+import { currentMask, stopMasking } from "../system/secrets.ts";
 import { type AgentParts, agentFor } from "./agents.ts";
 
 /** Finds and ends turns of any agent. Starts none. */
@@ -62,12 +67,13 @@ export interface EngineSetup {
 
 export function createEngine(setup: EngineSetup): Engine {
   const { project, clock = systemClock, goalAgent, conversation, backlogs, askPerson, ...parts } = setup;
+  if (isMaskOff(project, process.env)) stopMasking();
   const agents = createAgents(project, createToolServer({ store: setup.store, project }), askPerson);
-  const agent = "kind" in setup.agent ? agents.get(setup.agent, project, "fires") : setup.agent;
+  const agent = "kind" in setup.agent ? agents.get(setup.agent, project, "fires") : withMask(setup.agent);
   const goals: GoalParts = {
     agentFor: (spec, role) => {
       if (conversation !== undefined && role === "work") return agent;
-      return goalAgent ?? agents.get(spec, project, role);
+      return goalAgent === undefined ? agents.get(spec, project, role) : withMask(goalAgent);
     },
     workspace: createWorkspace(project),
     protection: createProtection(project),
@@ -84,7 +90,7 @@ export function createEngine(setup: EngineSetup): Engine {
         : bySubAgent(agent),
     checkerFor: (dir) => createCommandChecker(dir),
     places: createStoryPlaces(project),
-    files: createStoryFiles(project),
+    files: withMaskedFiles(createStoryFiles(project)),
   };
   const checker = createCommandChecker(project);
   return new Engine({
@@ -97,6 +103,15 @@ export function createEngine(setup: EngineSetup): Engine {
     close: agents.close,
     ...(backlogs ? { backlog } : {}),
   });
+}
+
+/** Agents write files that go into prompts and evidence. */
+function withMaskedFiles(files: StoryFiles): StoryFiles {
+  return {
+    ...files,
+    analysis: (story) => maskAll(currentMask(), files.analysis(story)),
+    prompt: (role, facts) => currentMask().text(files.prompt(role, facts)),
+  };
 }
 
 interface Agents {

@@ -68,6 +68,8 @@ export const configSchema = z
     permissions: permissions.optional(),
     /** The engine stops a turn that takes longer. */
     turnTimeout: duration.prefault(DEFAULTS.turnTimeout),
+    /** Masks secrets in output. The engine ignores `false` until a person trusts the file. */
+    mask: z.boolean().default(true),
     ...backlogShape,
     /** Criteria of every goal in the project. */
     checks: z.array(check).max(100).optional(),

@@ -1,8 +1,10 @@
 /** The answer of every tool: a value, or an error sentence that an agent can act on. */
 import type { z } from "zod";
+import { maskAll } from "../core/secrets/mask.ts";
 import { LoopError, usageError } from "../errors.ts";
 import type { McpCall } from "../hosts/mcp/tool.ts";
 import type { Store } from "../ports/store.ts";
+import { currentMask } from "../system/secrets.ts";
 
 export type ToolResult<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly error: string };
 
@@ -38,7 +40,7 @@ export async function attempt<S extends z.ZodType, T>(
     return { ok: false, error: `${issue?.path.join(".") || "input"}: ${issue?.message ?? "not valid"}` };
   }
   try {
-    return { ok: true, ...(await act(parsed.data)) };
+    return { ok: true, ...(await act(maskAll(currentMask(), parsed.data))) };
   } catch (error) {
     if (error instanceof LoopError)
       return { ok: false, error: [error.message, error.hint].filter(Boolean).join(" ") };

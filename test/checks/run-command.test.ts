@@ -167,3 +167,17 @@ test("H1 broken surroundings are evidence, never a throw", async () => {
     expect(evidence.tail).toMatch(/^the check could not be started: ./);
   }
 });
+
+test("J7 no part of a secret is in the tail: not in two writes, and not across its beginning", async () => {
+  const secret = "q8Zr41xW-of-the-environment";
+  vi.stubEnv("DEPLOY_TOKEN", secret);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect((await check('printf q8Zr41; sleep 0.05; echo "xW-of-the-environment"')).tail).toBe(
+    "[masked: DEPLOY_TOKEN]\n",
+  );
+  for (const rest of [8 * 1024 - 1, 8 * 1024 - 10, 8 * 1024 - secret.length, 8 * 1024]) {
+    const script = `process.stdout.write("x".repeat(100_000) + process.env.DEPLOY_TOKEN + "y".repeat(${rest}))`;
+    const { tail } = await check(`node -e '${script}'`);
+    expect(tail).toMatch(/^(?:\[masked: DEPLOY_TOKEN\])?y+$/);
+  }
+});

@@ -15,6 +15,7 @@ describe("config.json", () => {
       maxTasks: 50,
       expiresMs: 7 * 86_400_000,
       jitter: true,
+      mask: true,
       turnTimeoutMs: 3_600_000,
     });
   });

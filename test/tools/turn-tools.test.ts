@@ -1,5 +1,5 @@
 /** The tools of an agent whose turn is known: each role says what is its own to say, for its own work, and no more. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { LoopId } from "../../src/core/loop.ts";
 import { describeTool } from "../../src/hosts/mcp/tool.ts";
 import type { Turn } from "../../src/ports/agent.ts";
@@ -214,4 +214,23 @@ describe("tasks", () => {
     expect(await call(turn, "CronCreate", { ...input, durable: false })).toMatch(/no conversation/);
     expect(await call(turn, "CronCreate", input)).toMatchObject({ id: "dddd0001", durable: true });
   });
+});
+
+test("J7 a secret in a report, in a verdict or in a new task is masked before it is kept", async () => {
+  vi.stubEnv("DEPLOY_TOKEN", "q8Zr41xW-secret");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const world = await open();
+  const { turns } = world;
+  await world.call(await turns.work(), "loop_report", { exit_signal: false, next: "use q8Zr41xW-secret" });
+  await world.call(await turns.evaluator(), "loop_verdict", {
+    verdict: "REJECT",
+    reason: "q8Zr41xW-secret is in a file",
+  });
+  await world.call(await turns.once(), "CronCreate", {
+    cron: "0 9 * * *",
+    prompt: "call with q8Zr41xW-secret",
+  });
+  const kept = JSON.stringify([...world.store.loops()]);
+  expect(kept).not.toContain("q8Zr41xW");
+  expect(kept.match(/\[masked: DEPLOY_TOKEN\]/g)?.length).toBeGreaterThanOrEqual(3);
 });

@@ -18,11 +18,12 @@ import { within } from "./connection/peer-process.ts";
 import type { Pool, PooledAgent } from "./connection/pool.ts";
 import { openSession, type Session, type SessionStart, settle, UnknownModel } from "./connection/session.ts";
 import { endStrays, membersOf } from "./connection/strays.ts";
+import { openEventLog } from "./event-log.ts";
 import { type Cause, failureOfError, failureOfResult, needsStatus, withCause } from "./failures/failure.ts";
 import type { AcpProfile } from "./profiles.ts";
 import { Flood, type PromptLimits, promptText, Silence, sendPrompt } from "./prompt.ts";
 import { AcpTurnRecord } from "./record.ts";
-import { openEventLog, takeTicket, writeEnd, writeMarks } from "./turn-files.ts";
+import { takeTicket, writeEnd, writeMarks } from "./turn-files.ts";
 import { readAcpUsage } from "./usage.ts";
 
 export interface AttemptSettings extends PromptLimits {

@@ -5,7 +5,7 @@ import { type Asking, answerPermission } from "./ask.ts";
 import { type PromptResult, parsePromptResult } from "./connection/messages.ts";
 import type { Peer, PeerListener } from "./connection/peer.ts";
 import type { Session } from "./connection/session.ts";
-import type { EventLog } from "./turn-files.ts";
+import type { EventLog } from "./event-log.ts";
 
 export interface PromptLimits {
   /** Everything that the agent sends in one turn. */

@@ -3,12 +3,12 @@
  *
  *   ticket.<token>   created once, before the prompt is sent, with the agent's process (ticket.ts)
  *   marks.<token>    identify all processes of that agent
- *   events.jsonl     the messages of the agent, up to a limit
+ *   events.jsonl     the messages of the agent (event-log.ts)
  *   answer.txt  stderr.txt  end.<token>.json  exit.<token>    at the end, in this order
  *
  * Must not start or stop anything. Nothing here is synced to disk: after a power cut the intent decides.
  */
-import { closeSync, constants, existsSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import type { ProcessRef } from "../../core/loop.ts";
@@ -16,17 +16,10 @@ import type { TurnEnd } from "../../ports/agent.ts";
 import { errorCode, readSmall, writeAtomic } from "../../system/files.ts";
 import { bootId } from "../../system/process.ts";
 import { readStat } from "../../system/process-table.ts";
+import { currentMask } from "../../system/secrets.ts";
+import { maskedEnd } from "../masked.ts";
 import { describeRefusal } from "../process/ticket.ts";
 import { parseJson, quietly } from "../quietly.ts";
-
-export interface EventLog {
-  write(line: string): void;
-  close(): void;
-}
-
-const EVENTS_BYTES = 16 * 1024 * 1024;
-const BUFFER_CHARACTERS = 64 * 1024;
-const FLUSH_MS = 200;
 
 /** null: this process owns the turn. Otherwise: why the turn must not start. Throws errors of the disk. */
 export function takeTicket(folder: string, token: number, process: ProcessRef): string | null {
@@ -50,47 +43,16 @@ export function readMarks(folder: string, token: number): readonly string[] {
   return z.array(z.string().min(1)).safeParse(parseJson(text)).data ?? [];
 }
 
-/** Never throws: the log is only for people. */
-export function openEventLog(folder: string): EventLog {
-  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
-  const path = join(folder, "events.jsonl");
-  const file = quietly(() => openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600));
-  if (file === null) return { write() {}, close() {} };
-  let buffer = "";
-  let left = EVENTS_BYTES;
-  let flushing: NodeJS.Timeout | undefined;
-  const flush = (): void => {
-    clearTimeout(flushing);
-    flushing = undefined;
-    const text = buffer;
-    buffer = "";
-    if (text !== "") quietly(() => writeSync(file, text));
-  };
-  return {
-    write(line) {
-      left -= line.length + 1;
-      if (left < 0) return;
-      buffer += `${line}\n`;
-      if (buffer.length >= BUFFER_CHARACTERS) flush();
-      // so that other processes can read along
-      else flushing ??= setTimeout(flush, FLUSH_MS).unref();
-    },
-    close() {
-      flush();
-      left = 0;
-      quietly(() => closeSync(file));
-    },
-  };
-}
-
 /** Never throws: this runner knows the end anyway. */
 export function writeEnd(folder: string, token: number, end: TurnEnd, stderr: string): void {
   quietly(() => {
-    writeAtomic(join(folder, "answer.txt"), end.kind === "cancelled" ? "" : end.answer, false);
+    const mask = currentMask();
+    const masked = maskedEnd(mask, end);
+    writeAtomic(join(folder, "answer.txt"), masked.kind === "cancelled" ? "" : masked.answer, false);
     const errors = join(folder, "stderr.txt");
     // the file of an earlier attempt must not stay
-    if (stderr !== "" || existsSync(errors)) writeAtomic(errors, stderr, false);
-    writeAtomic(join(folder, `end.${token}.json`), JSON.stringify(end), false);
+    if (stderr !== "" || existsSync(errors)) writeAtomic(errors, mask.text(stderr), false);
+    writeAtomic(join(folder, `end.${token}.json`), JSON.stringify(masked), false);
     // for readers that only know the exit code
     writeAtomic(join(folder, `exit.${token}`), `${end.kind === "ok" ? 0 : 1}\n`, false);
   });

@@ -4,7 +4,7 @@ import { parseUpdate } from "../acp/connection/messages.ts";
 import { AcpTurnRecord } from "../acp/record.ts";
 import { readActivityLine } from "../claude/activity.ts";
 import { readCodexLine } from "../codex/cli.ts";
-import { readGeminiLine } from "../gemini/cli.ts";
+import { openGeminiLines } from "../gemini/cli.ts";
 import { readOpencodeLine } from "../opencode/cli.ts";
 import { readPiLine } from "../pi/rpc.ts";
 import { parseJson } from "../quietly.ts";
@@ -25,7 +25,7 @@ const TEXT = byLine(showText);
 const FORMATS: Readonly<Record<string, Format>> = {
   claude: byLine(readActivityLine),
   codex: byLine(readCodexLine),
-  gemini: byLine(readGeminiLine),
+  gemini: { file: "answer.txt", isByLine: false, open: openGeminiLines },
   opencode: byLine(readOpencodeLine),
   pi: byLine(readPiLine),
   acp: { file: "events.jsonl", isByLine: false, open: readUpdates },

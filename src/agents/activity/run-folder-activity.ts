@@ -11,6 +11,8 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, read
 import { join } from "node:path";
 import type { ActivityPage, TurnActivity, TurnName } from "../../ports/activity.ts";
 import type { AgentEvent } from "../../ports/agent.ts";
+import { currentMask } from "../../system/secrets.ts";
+import { createEventMask } from "../masked.ts";
 import { createLineSplitter } from "../process/lines.ts";
 import { formatIn, runFolder } from "../process/run-folder.ts";
 import { quietly } from "../quietly.ts";
@@ -75,6 +77,7 @@ function readPage(
       ? known
       : { read: format.open(projectDir), offset: format.isByLine ? start.offset : 0 };
   const events: AgentEvent[] = [];
+  const masked = createEventMask(currentMask(), (event) => events.push(event));
   let { offset } = reader;
   let isRead = true;
   for (const line of linesOf(join(folder, format.file), offset, isOver)) {
@@ -82,8 +85,10 @@ function readPage(
     if (!isRead) break;
     const told = quietly(() => reader.read(line.text)) ?? [];
     offset = line.end;
-    if (offset > start.offset) events.push(...told);
+    // the agent may still write, and masks nothing
+    if (offset > start.offset) for (const event of told) masked.add(event);
   }
+  masked.flush();
   const hasSuccessor = isRead && folderOf(projectDir, turn, start.run + 1) !== null;
   const next = hasSuccessor ? { run: start.run + 1, offset: 0 } : { run: start.run, offset };
   return {

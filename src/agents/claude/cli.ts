@@ -42,7 +42,7 @@ export function createClaudeAgent({
     answerCapBytes: 64 * 1024 * 1024,
     format: "claude",
     readEnd: (finished, turn) => readClaudeEnd(finished, turn, folder),
-    readLine: (line) => readActivityLine(line, folder),
+    openLines: () => (line) => readActivityLine(line, folder),
   });
   const agent = { name: "claude", ...launcher };
   return toolServer === undefined ? agent : withClaudeTools(agent, toolServer);

@@ -28,6 +28,7 @@ export function createGeminiAgent(options: StreamAgentOptions): Agent {
     argv: (turn, permissions) => [options.executable, ...argumentsOf(turn, permissions, options.projectDir)],
     read: readGemini,
     readLine: readGeminiLine,
+    openLines: openGeminiLines,
     owns: (id) => /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id),
   });
 }
@@ -102,6 +103,20 @@ export function readGemini(
     activity: activityOf(callsOf(events), projectDir),
     failure: failureIn(finished, events, conversation !== null),
     isOver: result !== undefined,
+  };
+}
+
+/** The text comes in pieces, and a secret may be in two of them. It is shown when a line is complete. */
+export function openGeminiLines(projectDir: string): (line: string) => readonly AgentEvent[] {
+  let unshown = "";
+  return (line) => {
+    const shown = readGeminiLine(line, projectDir);
+    const [first] = shown;
+    const isText = first?.type === "text";
+    const lines = `${unshown}${isText ? first.text : ""}`.split("\n");
+    unshown = isText ? (lines.pop() ?? "") : "";
+    const whole = lines.filter((text) => text.trim() !== "");
+    return [...whole.flatMap(showText), ...(isText ? [] : shown)];
   };
 }
 

@@ -20,7 +20,7 @@ export function createCommandAgent({ command, projectDir, ...options }: CommandA
       if (finished.exitCode === 0) return { kind: "ok", ...result };
       return { kind: "failed", failure: failureOfExit(finished), ...result };
     },
-    readLine: (text) => [{ type: "text", text }],
+    openLines: () => (text) => [{ type: "text", text }],
   });
   return { name: "command", ...launcher };
 }

@@ -23,8 +23,9 @@ import {
 import { lookAt } from "../../system/files.ts";
 import { isAlive, procStart } from "../../system/process.ts";
 import { stopTree, type Tree } from "../../system/process-tree.ts";
+import { takeOutput } from "./mask-output.ts";
 import { describeError, type Finished, failedEnd, makeFailure, refusedEnd } from "./reasons.ts";
-import { openFolder, prepareFolder, pruneRuns, readOutput } from "./run-folder.ts";
+import { openFolder, prepareFolder, pruneRuns } from "./run-folder.ts";
 import { describeStop, firstStop, type Stop } from "./stop.ts";
 import { type Tail, tailLines } from "./tail.ts";
 import { describeRefusal, readExit, settleTicket, type Ticket } from "./ticket.ts";
@@ -51,8 +52,8 @@ export interface LaunchSpec extends LaunchOptions {
   /** How its output is read: the name of a row in `activity/formats.ts`. */
   readonly format: string;
   readonly readEnd: (finished: Finished, turn: Turn) => TurnEnd;
-  /** The events in one line of output, for a person who watches. */
-  readonly readLine: (line: string) => readonly AgentEvent[];
+  /** Reads the events in the lines of one turn, for a person who watches. */
+  readonly openLines: () => (line: string) => readonly AgentEvent[];
 }
 
 export const ANSWER_CAP_BYTES = 1024 * 1024;
@@ -178,8 +179,8 @@ async function reconcileTurn(settings: Settings, turn: Turn, control: TurnContro
   // read again: the turn may have ended meanwhile
   const code = readExit(folder, turn.token);
   await stopTree(leftOf(turn, tree, process.pid), settings.killGraceMs);
-  if (code === null) return { kind: "lost", reason: NO_EXIT_CODE };
-  return { kind: "ended", end: endOf(settings, turn, folder, code) };
+  const end = endOf(settings, turn, folder, code);
+  return code === null ? { kind: "lost", reason: NO_EXIT_CODE } : { kind: "ended", end };
 }
 
 /** The processes that must not outlive a turn that ended by itself. */
@@ -239,13 +240,15 @@ function watchAnswer(
   oldMs: number | null,
 ): Tail | null {
   if (onEvent === undefined) return null;
+  const readLine = settings.openLines();
   return tailLines(join(folder, "answer.txt"), oldMs, (line) => {
-    for (const event of settings.readLine(line)) onEvent(event);
+    for (const event of readLine(line)) onEvent(event);
   });
 }
 
 function stoppedEnd(settings: Settings, turn: Turn, folder: string, stop: Stop, allowedMs: number): TurnEnd {
-  const answer = readOutput(folder, "answer.txt", settings.answerCapBytes) ?? "";
+  const answer = takeOutput(folder, "answer.txt", settings.answerCapBytes) ?? "";
+  takeOutput(folder, "stderr.txt", STDERR_CAP_BYTES);
   const soFar = settings.readEnd({ exitCode: 0, answer, stderr: "" }, turn);
   if (stop.kind === "aborted")
     return { kind: "cancelled", ...(soFar.conversation == null ? {} : { conversation: soFar.conversation }) };
@@ -256,10 +259,10 @@ function stoppedEnd(settings: Settings, turn: Turn, folder: string, stop: Stop, 
 }
 
 function endOf(settings: Settings, turn: Turn, folder: string, code: number | Error | null): TurnEnd {
-  if (code === null) return failedEnd("fault", NO_EXIT_CODE);
   if (code instanceof Error) return refusedEnd(NOT_STARTED, code);
-  const answer = readOutput(folder, "answer.txt", settings.answerCapBytes);
+  const answer = takeOutput(folder, "answer.txt", settings.answerCapBytes);
+  const stderr = takeOutput(folder, "stderr.txt", STDERR_CAP_BYTES) ?? "";
+  if (code === null) return failedEnd("fault", NO_EXIT_CODE);
   if (answer === null) return failedEnd("fault", "the run folder was deleted or changed while the agent ran");
-  const stderr = readOutput(folder, "stderr.txt", STDERR_CAP_BYTES) ?? "";
   return settings.readEnd({ exitCode: code, answer, stderr }, turn);
 }

@@ -13,7 +13,7 @@ export function createLineSplitter(maxBytes: number, midLine = false) {
     if (size > maxBytes) isSkipping = true;
     if (isSkipping) parts = [];
     // a copy, because the caller reuses the bytes
-    else if (part.length > 0) parts.push(part.slice());
+    else if (part.length > 0) parts.push(Buffer.from(part));
   }
 
   function take(): string | null {

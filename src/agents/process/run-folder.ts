@@ -5,8 +5,8 @@
  *   answer.txt  stderr.txt                written by the agent, so they may contain anything
  *   ticket.* exit.*  and  ../intent.*      see ticket.ts
  *
- * Must not open answer.txt or stderr.txt for writing: a runner that was frozen would truncate the output of a later
- * attempt.
+ * Must not truncate or replace answer.txt and stderr.txt: a runner that was frozen would do that to the output of a
+ * later attempt. After the turn, secrets in these files are masked in place (mask-output.ts).
  *
  * 1. Nothing is written outside the project, whatever the ids and whatever links the repository contains.
  * 2. Folders are 0700, files 0600. Only files that a recovery needs are synced, because a sync is slow.

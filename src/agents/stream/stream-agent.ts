@@ -32,6 +32,8 @@ export interface StreamKind {
   readonly read: (finished: Finished, turn: Turn, projectDir: string) => StreamReading;
   /** One line of the stream, for a person who watches. */
   readonly readLine: (line: string, projectDir: string) => readonly AgentEvent[];
+  /** For a stream whose lines build on each other. Replaces `readLine`. */
+  readonly openLines?: (projectDir: string) => (line: string) => readonly AgentEvent[];
   /** Is it the id of this agent's conversation? The id goes on the command line. */
   readonly owns: (conversationId: string) => boolean;
 }
@@ -48,7 +50,7 @@ export function createStreamAgent(
     answerCapBytes: 64 * 1024 * 1024,
     format: kind.name,
     readEnd: (finished, turn) => endOf(kind, finished, turn, kind.read(finished, turn, folder)),
-    readLine: (line) => kind.readLine(line, folder),
+    openLines: () => kind.openLines?.(folder) ?? ((line) => kind.readLine(line, folder)),
   });
   return {
     name: kind.name,

@@ -31,11 +31,11 @@ export function agentOptions(command: Command): Command {
     .option("--agent-cmd <command>", "any command that reads the prompt on stdin and prints the answer");
 }
 
+/** For commands that run loops. `program-parts.ts` handles `--no-mask`. */
 export function notifyOption(command: Command): Command {
-  return command.option(
-    "--notify-cmd <command>",
-    "command to run for each notice; it gets LOOP_TITLE and LOOP_BODY",
-  );
+  return command
+    .option("--notify-cmd <command>", "command to run for each notice; it gets LOOP_TITLE and LOOP_BODY")
+    .option("--no-mask", "do not mask secrets in the output of agents and checks");
 }
 
 export function runnerOptions(command: Command): Command {

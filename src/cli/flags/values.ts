@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { MAX_BUDGET_USD } from "../../core/cost/limits.ts";
 import { parseDuration } from "../../core/task/interval.ts";
 import { usageError } from "../../errors.ts";
+import { currentMask } from "../../system/secrets.ts";
 
 export function durationFlag(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
@@ -44,6 +45,14 @@ export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
+/** The engine keeps the person's own words as they are. null: they contain no secret. */
+export function secretNotice(...words: readonly string[]): string | null {
+  const [secret] = currentMask().find(words.join("\n"));
+  if (secret === undefined) return null;
+  return `Your words contain a secret (${secret.name}), and they are stored in .loop. Write the name of a variable instead, such as '$TOKEN' in single quotes.`;
+}
+
+/** Refuses an empty command. */
 export function commandFlag(name: string, text: string | undefined): void {
   if (text?.trim() === "") throw usageError(`${name} is empty; write a command after it.`);
 }

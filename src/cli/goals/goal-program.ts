@@ -96,7 +96,7 @@ function addDecisionCommands(add: Add, act: Act): void {
     add("rollback [words...]", "list the checkpoints of a goal loop, or restore one: [goal] [step]"),
   ).action(act(async () => (await import("./rollback.ts")).rollbackCommand));
 
-  add("report [goal]", "print receipt and evidence of a goal loop as Markdown").action(
-    act(async () => (await import("./goal.ts")).reportCommand),
-  );
+  add("report [goal]", "print receipt and evidence of a goal loop as Markdown")
+    .option("--no-output", "leave out the output of checks, such as for a public page")
+    .action(act(async () => (await import("./goal.ts")).reportCommand));
 }

@@ -59,9 +59,13 @@ function sayUnrun({ id, status }: Goal, io: Io): void {
   if (status === "active") io.say(`Nothing runs this goal now. Continue it with: loop continue ${id}`);
 }
 
-export async function reportCommand(id: string | undefined, flags: GoalFlags, io: Io): Promise<number> {
+export async function reportCommand(
+  id: string | undefined,
+  flags: GoalFlags & { readonly output?: boolean },
+  io: Io,
+): Promise<number> {
   const goal = findGoal(openProjectToRead(flags, io).store, id, "any");
-  return answer(flags, io, viewGoal(goal), renderReportMarkdown(goal).trimEnd());
+  return answer(flags, io, viewGoal(goal), renderReportMarkdown(goal, flags).trimEnd());
 }
 
 export async function pauseGoal(project: Project, goal: Goal, flags: GoalFlags, io: Io): Promise<void> {

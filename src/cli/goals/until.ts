@@ -8,7 +8,7 @@ import { count } from "../../core/text/figures.ts";
 import { addGoal } from "../../engine/goals/goals.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
-import { commandFlag } from "../flags/values.ts";
+import { commandFlag, secretNotice } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import { answer, type Io } from "../io.ts";
 import { openProject, openProjectToWrite, type ProjectFlags } from "../project.ts";
@@ -41,6 +41,8 @@ export async function untilCommand(words: string[], flags: UntilFlags, io: Io): 
   // A missing agent is reported before anything is written.
   if (session === null) requireAgent(spec.draft.agent, process.env);
   if (spec.draft.criteria.length === 0) io.say(noCheck(spec));
+  const secret = secretNotice(spec.draft.spec, ...spec.draft.criteria.map(renderCheck));
+  if (secret !== null) io.say(secret);
   const project = openProjectToWrite(flags, io);
   const draft = { ...spec.draft, session };
   const goal = await addGoal(project.store, draft, Date.now(), newLoopId);

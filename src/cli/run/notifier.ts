@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { Socket } from "node:net";
 import type { Notifier } from "../../ports/notifier.ts";
+import { currentMask } from "../../system/secrets.ts";
 import type { LiveView } from "../live/view.ts";
 import { oneLine, printable } from "../render/table.ts";
 
@@ -45,7 +46,8 @@ function runCommand(
   child.on("close", (code, signal) => {
     const how = code === null ? `by ${signal}` : `with exit ${code}`;
     // without a pid it never ran, and `error` was reported
-    if (code !== 0 && child.pid !== undefined) view.problem(new Error(`--notify-cmd ended ${how}. ${said}`));
+    if (code !== 0 && child.pid !== undefined)
+      view.problem(new Error(`--notify-cmd ended ${how}. ${currentMask().text(said)}`));
   });
   stdin?.on("error", () => {});
   stdin?.end(`${title}\n${body}\n`);

@@ -116,6 +116,7 @@ function readChecks({ dir }: Place): ParsedFile | null {
   const programs = [
     ...commandsOfRoles(parsed.config),
     ...allowed.map((command) => ({ name: "permissions: allow", command })),
+    ...(parsed.config.mask ? [] : [{ name: "mask: false", command: "store and show secrets as they are" }]),
   ];
   return { file, path, content, criteria, mustNot: [], programs };
 }

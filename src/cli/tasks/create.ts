@@ -18,7 +18,7 @@ import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
 import { readText, readTextThroughLinks } from "../../store/files/read-text.ts";
 import { localZone } from "../../system/time-zone.ts";
 import { EXIT } from "../exit-codes.ts";
-import { fileFlag } from "../flags/values.ts";
+import { fileFlag, secretNotice } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import { answer, type Io, paint } from "../io.ts";
 import { openProject, openProjectToWrite, type Project } from "../project.ts";
@@ -71,6 +71,8 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
     session: flags.session ? (conversation ?? self.owner) : null,
     runNow: recurring && flags.now !== false,
   };
+  const secret = secretNotice(draft.prompt, draft.expect ?? "");
+  if (secret !== null) io.say(secret);
   const task = await addTask(project.store, draft, config.maxTasks, now, newLoopId);
   await project.store.published?.publish();
   const view = { ...viewTask(task), notice: planned.notice, owner: owner?.owner ?? null };

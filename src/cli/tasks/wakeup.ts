@@ -4,6 +4,7 @@ import { parseLeadingInterval, renderDuration } from "../../core/task/interval.t
 import { MAX_WAKEUP_MS, MIN_WAKEUP_MS } from "../../core/task/settle.ts";
 import { findTask, requestEvent } from "../../engine/tasks/tasks.ts";
 import { usageError } from "../../errors.ts";
+import { currentMask } from "../../system/secrets.ts";
 import { EXIT } from "../exit-codes.ts";
 import { answer, type Io } from "../io.ts";
 import { openProject, type ProjectFlags } from "../project.ts";
@@ -39,7 +40,8 @@ export async function wakeupCommand(words: readonly string[], flags: WakeupFlags
 }
 
 function parseWords(words: readonly string[], flags: WakeupFlags): Wakeup {
-  const said = words.join(" ").trim();
+  // an agent types it
+  const said = currentMask().text(words.join(" ").trim());
   if (flags.stop) return { kind: "stop", reason: said || "no reason given" };
   if (said === "")
     throw usageError("The delay is missing.", 'Write: loop wakeup 5m "why", or: loop wakeup --stop "why"');

@@ -10,8 +10,10 @@
  * 3. The record survives this process. Other processes of the conversation (single hooks, the monitor) write it too,
  *    and their changes count.
  */
+import { maskAll } from "../../core/secrets/mask.ts";
 import type { Turn } from "../../ports/agent.ts";
 import type { SeatEnd, SeatTurn, SessionRecord, Sessions, Span } from "../../ports/sessions.ts";
+import { currentMask } from "../../system/secrets.ts";
 
 /** A hook that waits for an answer: the text of a turn; null: no turn comes now. */
 interface Waiting {
@@ -144,7 +146,7 @@ export class Seat {
     if (turn === null) return;
     const toAt = this.#parts.now();
     const close = (span: Span) => (span.id === turn.id && span.toAt === null ? { ...span, toAt } : span);
-    this.update({ turn: { ...turn, end }, spans: this.record.spans.map(close) });
+    this.update({ turn: { ...turn, end: maskAll(currentMask(), end) }, spans: this.record.spans.map(close) });
   }
 
   /** Drops a turn whose loop was stopped. */

@@ -4,9 +4,11 @@ import { dirname, join } from "node:path";
 import { failureCategory, isSystemic } from "../../core/backprop/category.ts";
 import { BACKPROP_LOG, renderBackpropDirective, renderBackpropEntry } from "../../core/backprop/directive.ts";
 import { callsForBackprop, recogniseTestRun } from "../../core/backprop/test-run.ts";
+import { maskAll } from "../../core/secrets/mask.ts";
 import { appendLedger } from "../../store/ledger/ledger.ts";
 import { readSmall } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
+import { currentMask } from "../../system/secrets.ts";
 import type { OpenSeat } from "./open-seat.ts";
 
 /** A completed tool call. */
@@ -64,15 +66,14 @@ export function recordTool(
 /** The directive for the next turn; null: the tests pass again; `as before`: this was not a test run. */
 export function backpropOf(dir: string, ran: RanCommand | null, now: number): string | null | "as before" {
   if (ran === null) return "as before";
-  const { command } = ran;
+  const mask = currentMask();
   const run = recogniseTestRun(ran);
   if (run?.outcome === "passed") return null;
   if (!callsForBackprop(run)) return "as before";
-  const category = failureCategory(run);
+  const category = mask.text(failureCategory(run));
   const seen = [...categoriesSoFar(dir), category];
   const backprop = {
-    run,
-    command,
+    ...maskAll(mask, { run, command: ran.command }),
     category,
     times: seen.filter((each) => each === category).length,
     systemic: isSystemic(seen, category),

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { ensureSessions } from "../../store/folder/session-records.ts";
 import { readSmall, writeAtomic } from "../../system/files.ts";
+import { currentMask } from "../../system/secrets.ts";
 
 const note = z.object({
   /** The hash of the last text that we sent: clients report it back as a prompt. */
@@ -30,7 +31,7 @@ export function isSent(dir: string, session: string, prompt: string): boolean {
 }
 
 export function rememberSaid(dir: string, session: string, text: string): void {
-  write(dir, session, { ...read(dir, session), said: text.slice(-MOST_CHARACTERS) });
+  write(dir, session, { ...read(dir, session), said: currentMask().text(text).slice(-MOST_CHARACTERS) });
 }
 
 export function lastSaid(dir: string, session: string): string | null {

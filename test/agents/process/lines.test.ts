@@ -5,7 +5,8 @@ import { createLineSplitter } from "../../../src/agents/process/lines.ts";
 function split(bytes: Uint8Array, cuts: readonly number[], maxBytes = 1_000, midLine = false): string[] {
   const splitter = createLineSplitter(maxBytes, midLine);
   const ends = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
-  const block = new Uint8Array(bytes.length);
+  // a Buffer, as readers use it: its `slice` is no copy
+  const block = Buffer.alloc(bytes.length);
   let from = 0;
   const lines = ends.flatMap((end) => {
     // the same bytes again and again, as a reader with one block does

@@ -1,6 +1,6 @@
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { LoopId } from "../../../src/core/loop.ts";
 import { createHookAgent } from "../../../src/hosts/conversation/hooks/hook-agent.ts";
 import { Seat } from "../../../src/hosts/conversation/seat.ts";
@@ -284,3 +284,12 @@ describe("H1 a turn in the conversation as an agent's", () => {
 function neverRun(): Promise<never> {
   throw new Error("nothing is started here");
 }
+
+test("J7 the record of a conversation has no secret of the agent", async () => {
+  vi.stubEnv("DEPLOY_TOKEN", "q8Zr41xW-secret");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const dir = tempDir();
+  const seat = await withTurn(dir);
+  seat.end({ kind: "ok", answer: "it is q8Zr41xW-secret", toolCalls: 0 });
+  expect(open(dir).record.turn?.end).toMatchObject({ answer: "it is [masked: DEPLOY_TOKEN]" });
+});

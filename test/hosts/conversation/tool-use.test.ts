@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { parsePayload } from "../../../src/hosts/claude-code/hooks/payload.ts";
 import { claudeUsedTool } from "../../../src/hosts/claude-code/hooks/to-event.ts";
 import { backpropOf, recordTool, type UsedTool } from "../../../src/hosts/conversation/tool-use.ts";
@@ -140,4 +140,14 @@ describe("D7 every call of a tool is in the ledger", () => {
     recordTool(dir, "s-1", hook("PostToolUse", { tool_use_id: "" }), null, NOW);
     expect(existsSync(join(dir, "ledger.jsonl"))).toBe(false);
   });
+});
+
+test("J7 the directive after a failing test, and its log, have no secret", () => {
+  vi.stubEnv("DEPLOY_TOKEN", "q8Zr41xW-secret");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const dir = ensureLoopDir(tempDir());
+  const output = FAILED.replace("expected 3", "expected q8Zr41xW-secret");
+  const directive = backpropOf(dir, failed("TOKEN=q8Zr41xW-secret npx vitest run", output).ran, NOW);
+  expect(directive).toContain("[masked: DEPLOY_TOKEN]");
+  expect(`${directive}${logOf(dir)}`).not.toContain("q8Zr41xW");
 });

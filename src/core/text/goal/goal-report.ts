@@ -24,7 +24,8 @@ import { renderVerdictBox, risksOf } from "./verdict-box.ts";
 const TAIL_LINES = 60;
 const TAIL_LETTERS = 8_000;
 
-export function renderReportMarkdown(goal: Goal): string {
+/** `output: false` leaves out the output of checks and judges. */
+export function renderReportMarkdown(goal: Goal, { output = true } = {}): string {
   const parts = [
     `# Loop ${goal.id}`,
     fence(cleanText(goal.spec)),
@@ -32,7 +33,7 @@ export function renderReportMarkdown(goal: Goal): string {
     `## Verdict\n\n${fence(renderVerdictBox(goal))}`,
     section("Risks", bullets(risksOf(goal))),
     section("Criteria", renderCriteria(goal)),
-    ...goal.criteria.map((criterion) => renderTail(goal, criterion)),
+    ...goal.criteria.map((criterion) => renderTail(goal, criterion, output)),
     section("Steps", renderSteps(goal)),
     section("Receipts", renderReceiptTable(goal)),
     section("Accepted changes of protected files", bullets(acceptedOf(goal))),
@@ -82,9 +83,9 @@ function originOf({ at, durationMs, tree }: Evidence): string {
   return `, ${renderMoment(at)}, took ${renderDuration(durationMs)}, tree ${cell(tree.slice(0, 10))}`;
 }
 
-function renderTail(goal: Goal, { name }: Criterion): string {
+function renderTail(goal: Goal, { name }: Criterion, output: boolean): string {
   const evidence = evidenceOf(goal, name);
-  if (evidence === null) return "";
+  if (evidence === null || !output) return "";
   const note = evidence.note === null ? [] : [`Note: ${codeSpan(evidence.note)}`];
   const tail = evidence.tail.trim() === "" ? [] : [fence(lastPart(evidence.tail, TAIL_LINES, TAIL_LETTERS))];
   const body = [...note, ...tail];

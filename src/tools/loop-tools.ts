@@ -2,20 +2,10 @@
 import type { FireId } from "../core/loop.ts";
 import type { McpTool, ToolAnswer } from "../hosts/mcp/tool.ts";
 import type { ToolResult } from "./attempt.ts";
-import {
-  cronCreate,
-  cronCreateInput,
-  cronDelete,
-  cronDeleteInput,
-  cronList,
-  cronListInput,
-  type ToolContext,
-  wakeup,
-  wakeupInput,
-} from "./cron-tools.ts";
+import * as cron from "./cron-tools.ts";
 import { loopReport, loopReportInput, loopStatus, loopStatusInput } from "./goal-tools.ts";
 
-export interface LoopToolContext extends ToolContext {
+export interface LoopToolContext extends cron.ToolContext {
   /** The fire of the agent's turn; null: none. */
   readonly currentFire: () => FireId | null;
   /** Which process will fire a new task, in one line; left out if it is this process. */
@@ -29,32 +19,32 @@ export function loopTools(context: LoopToolContext): readonly McpTool[] {
       name: "CronCreate",
       description:
         "Schedules a prompt with a cron expression in local time, recurring or once. It fires between turns, never at once. Recurring tasks expire after some days. Returns the id and the next fire.",
-      schema: cronCreateInput,
+      schema: cron.cronCreateInput,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
-      run: async (input) => answerOf(await cronCreate(context, input), context.runner),
+      run: async (input) => answerOf(await cron.cronCreate(context, input), context.runner),
     },
     {
       name: "CronDelete",
       description: "Deletes a scheduled task and stops its running fire.",
-      schema: cronDeleteInput,
+      schema: cron.cronDeleteInput,
       annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: false },
-      run: async (input) => answerOf(await cronDelete(context, input)),
+      run: async (input) => answerOf(await cron.cronDelete(context, input)),
     },
     {
       name: "CronList",
       description: "Lists the scheduled tasks of this project with their ids, next and last fires.",
-      schema: cronListInput,
+      schema: cron.cronListInput,
       annotations: { readOnlyHint: true, openWorldHint: false },
-      run: async (input) => answerOf(await cronList(context, input)),
+      run: async (input) => answerOf(await cron.cronList(context, input)),
     },
     {
       name: "Wakeup",
       description:
         "Only in a turn of a self-paced loop (loop auto), as the last action: sets the time of the next turn, or ends the loop. A turn without it ends the loop.",
-      schema: wakeupInput,
+      schema: cron.wakeupInput,
       alwaysLoad: true,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
-      run: async (input) => answerOf(await wakeup(context, context.currentFire() ?? NO_FIRE, input)),
+      run: async (input) => answerOf(await cron.wakeup(context, context.currentFire() ?? NO_FIRE, input)),
     },
     {
       name: "loop_report",
@@ -75,7 +65,7 @@ export function loopTools(context: LoopToolContext): readonly McpTool[] {
   ];
 }
 
-/** Belongs to no task: `wakeup` validates the input first, then reports that no turn runs. */
+/** Belongs to no task: `cron.wakeup` validates the input first, then reports that no turn runs. */
 const NO_FIRE = "" as FireId;
 
 export function answerOf<T extends object>(result: ToolResult<T>, runner?: () => string): ToolAnswer {

@@ -19,6 +19,9 @@ const REQUIRED = [
 const FORBIDDEN = /^(src|test|bench|scripts|node_modules|\.loop)\/|\.map$|(^|\/)\.env/;
 const MAX_PACKED_BYTES = 4 * 1024 * 1024;
 
+/** How this machine reaches a registry: certificates and proxies. */
+const NETWORK = /^(?:NODE_EXTRA_CA_CERTS|SSL_CERT_(?:FILE|DIR)|(?:https?|no)_proxy)$/i;
+
 const folder = mkdtempSync(join(tmpdir(), "loop-release-"));
 try {
   const tarball = pack();
@@ -52,13 +55,15 @@ function pack() {
   return join(folder, filename);
 }
 
-/** Into an empty prefix. Only npm knows of the person's registry and cache. */
+/** Into an empty prefix. Only npm knows of the person's registry, cache and network. */
 function install(tarball) {
   const [prefix, home] = [join(folder, "prefix"), join(folder, "home")];
   for (const path of [prefix, home]) mkdirSync(path);
   const setting = (name) => run("npm", ["config", "get", name], { cwd: root }).trim();
   const env = { PATH: process.env.PATH, HOME: home, LANG: "C.UTF-8", NO_COLOR: "1" };
-  const npmEnv = { ...env, npm_config_registry: setting("registry"), npm_config_cache: setting("cache") };
+  const network = Object.fromEntries(Object.entries(process.env).filter(([name]) => NETWORK.test(name)));
+  const settings = { npm_config_registry: setting("registry"), npm_config_cache: setting("cache") };
+  const npmEnv = { ...env, ...network, ...settings };
   const flags = ["--no-audit", "--no-fund", "--prefer-offline"];
   run("npm", ["install", "--global", "--prefix", prefix, ...flags, tarball], { cwd: folder, env: npmEnv });
   const installed = join(prefix, "lib", "node_modules", manifest.name);

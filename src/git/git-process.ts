@@ -1,6 +1,7 @@
 /** Runs git. Only the repository and the person's own settings decide what it does. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { lstatSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 import { LoopError } from "../errors.ts";
 import { errorCode } from "../system/files.ts";
 
@@ -76,12 +77,23 @@ const KEPT: ReadonlySet<string> = new Set([
 
 const TIMEOUT_MS = 5 * 60_000;
 
+/** Git fails when it sees a worktree that another git is creating: its files are still empty. Nothing has changed then. */
+const HALF_MADE = /^failed to read .*[\\/]worktrees[\\/].*: Success$/;
+const HALF_MADE_ATTEMPTS = 6;
+const HALF_MADE_PAUSE_MS = 40;
+
 export function createGit(folder: string, options: GitOptions = {}): Git {
   const env = gitEnvironment(options.env ?? process.env);
   const { timeoutMs = TIMEOUT_MS } = options;
   const inFolder = (path: string): Git => {
     const cwd = realFolder(path);
-    const run = (call: GitCall) => runGit(cwd, call, { env: { ...env, ...call.env }, timeoutMs });
+    const run = async (call: GitCall): Promise<GitAnswer> => {
+      for (let attempt = 1; ; attempt++) {
+        const answer = await runGit(cwd, call, { env: { ...env, ...call.env }, timeoutMs });
+        if (attempt === HALF_MADE_ATTEMPTS || !HALF_MADE.test(answer.problem)) return answer;
+        await pause(HALF_MADE_PAUSE_MS * attempt);
+      }
+    };
     return { cwd, env, timeoutMs, run, in: inFolder };
   };
   return inFolder(folder);

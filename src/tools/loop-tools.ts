@@ -2,31 +2,10 @@
 import type { FireId } from "../core/loop.ts";
 import type { McpTool, ToolAnswer } from "../hosts/mcp/tool.ts";
 import type { ToolResult } from "./attempt.ts";
-import {
-  cronCreate,
-  cronCreateInput,
-  cronCreateOutput,
-  cronDelete,
-  cronDeleteInput,
-  cronDeleteOutput,
-  cronList,
-  cronListInput,
-  cronListOutput,
-  type ToolContext,
-  wakeup,
-  wakeupInput,
-  wakeupOutput,
-} from "./cron-tools.ts";
-import {
-  loopReport,
-  loopReportInput,
-  loopReportOutput,
-  loopStatus,
-  loopStatusInput,
-  loopStatusOutput,
-} from "./goal-tools.ts";
+import * as cron from "./cron-tools.ts";
+import * as goal from "./goal-tools.ts";
 
-export interface LoopToolContext extends ToolContext {
+export interface LoopToolContext extends cron.ToolContext {
   /** The fire of the agent's turn; null: none. */
   readonly currentFire: () => FireId | null;
   /** Which process will fire a new task, in one line; left out if it is this process. */
@@ -40,55 +19,55 @@ export function loopTools(context: LoopToolContext): readonly McpTool[] {
       name: "CronCreate",
       description:
         "Schedules a prompt with a cron expression in local time, recurring or once. It fires between turns, never at once. Recurring tasks expire after some days. Returns the id and the next fire.",
-      schema: cronCreateInput,
-      output: cronCreateOutput,
+      schema: cron.cronCreateInput,
+      output: cron.cronCreateOutput,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
-      run: async (input, call) => answerOf(await cronCreate(context, input, call), context.runner),
+      run: async (input, call) => answerOf(await cron.cronCreate(context, input, call), context.runner),
     },
     {
       name: "CronDelete",
       description: "Deletes a scheduled task and stops its running fire.",
-      schema: cronDeleteInput,
-      output: cronDeleteOutput,
+      schema: cron.cronDeleteInput,
+      output: cron.cronDeleteOutput,
       annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: false },
-      run: async (input, call) => answerOf(await cronDelete(context, input, null, call)),
+      run: async (input, call) => answerOf(await cron.cronDelete(context, input, null, call)),
     },
     {
       name: "CronList",
       description: "Lists the scheduled tasks of this project with their ids, next and last fires.",
-      schema: cronListInput,
-      output: cronListOutput,
+      schema: cron.cronListInput,
+      output: cron.cronListOutput,
       annotations: { readOnlyHint: true, openWorldHint: false },
-      run: async (input, call) => answerOf(await cronList(context, input, call)),
+      run: async (input, call) => answerOf(await cron.cronList(context, input, call)),
     },
     {
       name: "Wakeup",
       description:
         "Only in a turn of a self-paced loop (loop auto), as the last action: sets the time of the next turn, or ends the loop. A turn without it ends the loop.",
-      schema: wakeupInput,
-      output: wakeupOutput,
+      schema: cron.wakeupInput,
+      output: cron.wakeupOutput,
       alwaysLoad: true,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
       run: async (input, call) =>
-        answerOf(await wakeup(context, context.currentFire() ?? NO_FIRE, input, call)),
+        answerOf(await cron.wakeup(context, context.currentFire() ?? NO_FIRE, input, call)),
     },
     {
       name: "loop_report",
       description:
         "Only in a turn of a goal loop, as the last action: reports what you did and what is left. The report is a claim; the loop runs the checks itself.",
-      schema: loopReportInput,
-      output: loopReportOutput,
+      schema: goal.loopReportInput,
+      output: goal.loopReportOutput,
       alwaysLoad: true,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
-      run: async (input, call) => answerOf(await loopReport(context, input, call)),
+      run: async (input, call) => answerOf(await goal.loopReport(context, input, call)),
     },
     {
       name: "loop_status",
       description: "Shows the status of a goal loop: criteria with their evidence, steps, limits and cost.",
-      schema: loopStatusInput,
-      output: loopStatusOutput,
+      schema: goal.loopStatusInput,
+      output: goal.loopStatusOutput,
       annotations: { readOnlyHint: true, openWorldHint: false },
-      run: async (input, call) => answerOf(await loopStatus(context, input, call)),
+      run: async (input, call) => answerOf(await goal.loopStatus(context, input, call)),
     },
   ];
 }

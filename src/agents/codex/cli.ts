@@ -7,16 +7,7 @@ import { type Finished, makeFailure } from "../process/reasons.ts";
 import { runFolder } from "../process/run-folder.ts";
 import { parseJson } from "../quietly.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "../stream/stream-agent.ts";
-import {
-  activityOf,
-  classOfHttpStatus,
-  numberIn,
-  parseEvent,
-  parseEvents,
-  type StreamToolCall,
-  showCall,
-  showText,
-} from "../stream/stream-events.ts";
+import * as streams from "../stream/stream-events.ts";
 import type { TurnPermissions } from "../stream/stream-permissions.ts";
 import { parseThread, renderThread, usageSince } from "./conversation.ts";
 import { CodexEvent, type CodexItem } from "./events.ts";
@@ -62,7 +53,7 @@ export function readCodex(
   projectDir: string,
   env: NodeJS.ProcessEnv,
 ): StreamReading {
-  const events = parseEvents(CodexEvent, stream);
+  const events = streams.parseEvents(CodexEvent, stream);
   const started = events.find((event) => event.type === "thread.started");
   const completed = events.findLast((event) => event.type === "turn.completed");
   const failed = events.findLast((event) => event.type === "turn.failed");
@@ -70,7 +61,10 @@ export function readCodex(
   const rollout = started === undefined ? null : readRollout(started.thread_id, env);
   const tokens = completed?.usage ?? (failed === undefined ? null : rollout?.tokens) ?? null;
   // codex reads files with shell commands, so the list of read files is unknown
-  const { reads: _, ...activity } = activityOf([...callsOf(events), ...refusalsIn(stderr)], projectDir);
+  const { reads: _, ...activity } = streams.activityOf(
+    [...callsOf(events), ...refusalsIn(stderr)],
+    projectDir,
+  );
   const items = events.flatMap((event) => (event.type === "item.completed" ? [event.item] : []));
   return {
     answer: items.findLast(({ type, text }) => type === "agent_message" && text)?.text ?? "",
@@ -84,18 +78,18 @@ export function readCodex(
 }
 
 export function readCodexLine(line: string, projectDir: string): readonly AgentEvent[] {
-  const event = parseEvent(CodexEvent, line);
+  const event = streams.parseEvent(CodexEvent, line);
   if (event?.type === "item.completed" && event.item.type === "agent_message")
-    return showText(event.item.text);
+    return streams.showText(event.item.text);
   const isDeclined = event?.type === "item.completed" && event.item.status === "declined";
   if (event?.type === "item.started" || isDeclined)
-    return callOf(event.item).flatMap((call) => showCall(call, projectDir));
+    return callOf(event.item).flatMap((call) => streams.showCall(call, projectDir));
   if (event?.type === "error") return [{ type: "failure", failure: failureOf(event.message, null) }];
   return [];
 }
 
 /** The last event of an item is valid. */
-function callsOf(events: readonly CodexEvent[]): readonly StreamToolCall[] {
+function callsOf(events: readonly CodexEvent[]): readonly streams.StreamToolCall[] {
   const items = new Map<string, CodexItem>();
   for (const event of events)
     if (event.type === "item.started" || event.type === "item.completed")
@@ -103,13 +97,13 @@ function callsOf(events: readonly CodexEvent[]): readonly StreamToolCall[] {
   return [...items.values()].flatMap(callOf);
 }
 
-const OUTCOMES: Readonly<Record<string, StreamToolCall["outcome"]>> = {
+const OUTCOMES: Readonly<Record<string, streams.StreamToolCall["outcome"]>> = {
   completed: "done",
   failed: "failed",
   declined: "denied",
 };
 
-function callOf(item: CodexItem): readonly StreamToolCall[] {
+function callOf(item: CodexItem): readonly streams.StreamToolCall[] {
   const outcome = OUTCOMES[item.status ?? ""] ?? "open";
   switch (item.type) {
     case "command_execution":
@@ -129,7 +123,7 @@ function callOf(item: CodexItem): readonly StreamToolCall[] {
 }
 
 /** A refused request to leave the sandbox has no event. Only the client's log has it. */
-function refusalsIn(stderr: string): readonly StreamToolCall[] {
+function refusalsIn(stderr: string): readonly streams.StreamToolCall[] {
   const refused = stderr.match(/ ERROR codex_core::tools::router: error=approval policy is /g) ?? [];
   return refused.map(() => ({ name: "shell", detail: "outside the sandbox", outcome: "denied" }));
 }
@@ -165,8 +159,8 @@ function failureOf(message: string, rollout: Rollout | null): Failure {
 function classOf(message: string, error: Rollout["error"]): FailureClass {
   const known = KINDS.get(error?.kind ?? "");
   if (known !== undefined) return known;
-  const status = error?.status ?? numberIn(STATUS, message);
-  if (status !== null) return classOfHttpStatus(status);
+  const status = error?.status ?? streams.numberIn(STATUS, message);
+  if (status !== null) return streams.classOfHttpStatus(status);
   if (OF_CONNECTION.has(error?.kind ?? "")) return "outage";
   // for an invalid request the message is the body of the response
   const body = parseJson(message) as { error?: { code?: unknown } } | null;

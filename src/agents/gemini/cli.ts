@@ -7,17 +7,7 @@ import { foldLine } from "../display.ts";
 import { describeExit, type Finished, makeFailure } from "../process/reasons.ts";
 import { runFolder } from "../process/run-folder.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "../stream/stream-agent.ts";
-import {
-  activityOf,
-  callWith,
-  classOfHttpStatus,
-  parseEvent,
-  parseEvents,
-  type StreamToolCall,
-  showCall,
-  showText,
-  showUsage,
-} from "../stream/stream-events.ts";
+import * as streams from "../stream/stream-events.ts";
 import type { CommandPermission, TurnPermissions } from "../stream/stream-permissions.ts";
 import { GeminiEvent, type GeminiResult, type GeminiToolResult, type ToolUse } from "./events.ts";
 
@@ -91,7 +81,7 @@ export function readGemini(
   { conversation }: Pick<Turn, "conversation">,
   projectDir: string,
 ): StreamReading {
-  const events = parseEvents(GeminiEvent, finished.answer);
+  const events = streams.parseEvents(GeminiEvent, finished.answer);
   const init = events.find((event) => event.type === "init");
   const result = events.findLast((event) => event.type === "result");
   // the client does not store an empty conversation
@@ -100,7 +90,7 @@ export function readGemini(
     answer: lastMessage(events),
     usage: usageOf(result),
     conversation: isKept && init?.session_id ? { id: init.session_id, costUsd: null } : null,
-    activity: activityOf(callsOf(events), projectDir),
+    activity: streams.activityOf(callsOf(events), projectDir),
     failure: failureIn(finished, events, conversation !== null),
     isOver: result !== undefined,
   };
@@ -116,24 +106,24 @@ export function openGeminiLines(projectDir: string): (line: string) => readonly 
     const lines = `${unshown}${isText ? first.text : ""}`.split("\n");
     unshown = isText ? (lines.pop() ?? "") : "";
     const whole = lines.filter((text) => text.trim() !== "");
-    return [...whole.flatMap(showText), ...(isText ? [] : shown)];
+    return [...whole.flatMap((text) => streams.showText(text)), ...(isText ? [] : shown)];
   };
 }
 
 export function readGeminiLine(line: string, projectDir: string): readonly AgentEvent[] {
-  const event = parseEvent(GeminiEvent, line);
+  const event = streams.parseEvent(GeminiEvent, line);
   switch (event?.type) {
     case "message":
-      return event.role === "assistant" ? showText(event.content) : [];
+      return event.role === "assistant" ? streams.showText(event.content) : [];
     case "tool_use":
-      return showCall(callOf(event, undefined), projectDir);
+      return streams.showCall(callOf(event, undefined), projectDir);
     case "tool_result":
       // only the call has the name, but the id starts with it
       return isDenied(event)
         ? [{ type: "permission", tool: (event.tool_id ?? "").replace(/__.*$/, ""), answer: "denied" }]
         : [];
     case "result":
-      return showUsage(usageOf(event));
+      return streams.showUsage(usageOf(event));
     default:
       return [];
   }
@@ -152,7 +142,7 @@ function lastMessage(events: readonly GeminiEvent[]): string {
   return pieces.join("");
 }
 
-function callsOf(events: readonly GeminiEvent[]): readonly StreamToolCall[] {
+function callsOf(events: readonly GeminiEvent[]): readonly streams.StreamToolCall[] {
   const results = new Map<string, GeminiToolResult>();
   for (const event of events) if (event.type === "tool_result") results.set(event.tool_id ?? "", event);
   return events.flatMap((event) =>
@@ -162,11 +152,14 @@ function callsOf(events: readonly GeminiEvent[]): readonly StreamToolCall[] {
 
 const FILE_TOOLS = { editors: ["write_file", "replace"], reader: "read_file" };
 
-function callOf({ tool_name, parameters }: ToolUse, result: GeminiToolResult | undefined): StreamToolCall {
-  return callWith(FILE_TOOLS, tool_name, parameters ?? {}, outcomeOf(result));
+function callOf(
+  { tool_name, parameters }: ToolUse,
+  result: GeminiToolResult | undefined,
+): streams.StreamToolCall {
+  return streams.callWith(FILE_TOOLS, tool_name, parameters ?? {}, outcomeOf(result));
 }
 
-function outcomeOf(result: GeminiToolResult | undefined): StreamToolCall["outcome"] {
+function outcomeOf(result: GeminiToolResult | undefined): streams.StreamToolCall["outcome"] {
   if (result === undefined) return "open";
   if (isDenied(result)) return "denied";
   return result.status === "success" ? "done" : "failed";
@@ -215,7 +208,7 @@ function failureIn(finished: Finished, events: readonly GeminiEvent[], isResumed
   const reason = `gemini: ${status === null ? "" : `${status} `}${reasonOf(result, finished)}`;
   // an invalid request in a resumed conversation: a fresh conversation helps
   if (status === 400 && isResumed) return makeFailure("overflow", reason);
-  return makeFailure(status === null ? "fault" : classOfHttpStatus(status), reason);
+  return makeFailure(status === null ? "fault" : streams.classOfHttpStatus(status), reason);
 }
 
 /** The client exits with 0 and no text when the prompt does not fit into the context. */

@@ -5,17 +5,7 @@ import type { Agent, AgentEvent, Turn } from "../../ports/agent.ts";
 import { foldLine } from "../display.ts";
 import { type Finished, makeFailure } from "../process/reasons.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "../stream/stream-agent.ts";
-import {
-  activityOf,
-  callWith,
-  classOfHttpStatus,
-  parseEvent,
-  parseEvents,
-  type StreamToolCall,
-  showCall,
-  showText,
-  sum,
-} from "../stream/stream-events.ts";
+import * as streams from "../stream/stream-events.ts";
 import type { TurnPermissions } from "../stream/stream-permissions.ts";
 import { type ErrorInfo, OpencodeEvent, type StepPart, type ToolPart } from "./events.ts";
 
@@ -69,9 +59,9 @@ export function readOpencode(
   { conversation }: Pick<Turn, "conversation">,
   projectDir: string,
 ): StreamReading {
-  const events = parseEvents(OpencodeEvent, stream);
+  const events = streams.parseEvents(OpencodeEvent, stream);
   const calls = events.flatMap((event) => (event.type === "tool_use" ? [callOf(event.part)] : []));
-  const activity = activityOf(calls, projectDir);
+  const activity = streams.activityOf(calls, projectDir);
   const steps = events.flatMap((event) => (event.type === "step_finish" ? [usageOf(event.part)] : []));
   const usage = steps.reduce<Usage | null>(sumUsage, null);
   const id = events.find((event) => event.sessionID)?.sessionID ?? null;
@@ -89,12 +79,12 @@ export function readOpencode(
 }
 
 export function readOpencodeLine(line: string, projectDir: string): readonly AgentEvent[] {
-  const event = parseEvent(OpencodeEvent, line);
+  const event = streams.parseEvent(OpencodeEvent, line);
   switch (event?.type) {
     case "text":
-      return showText(event.part.text);
+      return streams.showText(event.part.text);
     case "tool_use":
-      return showCall(callOf(event.part), projectDir);
+      return streams.showCall(callOf(event.part), projectDir);
     case "step_finish":
       return [{ type: "usage", usage: usageOf(event.part) }];
     case "error":
@@ -115,10 +105,10 @@ const FILE_TOOLS = { editors: ["write", "edit", "patch", "apply_patch", "multied
 /** How the client's own refusals start. Errors of tools start differently. */
 const REFUSALS = ["The user rejected permission", "The user has specified a rule which prevents"];
 
-function callOf({ tool, state }: ToolPart): StreamToolCall {
+function callOf({ tool, state }: ToolPart): streams.StreamToolCall {
   const isRefused = REFUSALS.some((words) => state.error?.startsWith(words));
   const outcome = isRefused ? "denied" : state.status === "completed" ? "done" : "failed";
-  return callWith(FILE_TOOLS, tool, state.input ?? {}, outcome);
+  return streams.callWith(FILE_TOOLS, tool, state.input ?? {}, outcome);
 }
 
 function usageOf({ cost, tokens }: StepPart): Usage {
@@ -126,8 +116,8 @@ function usageOf({ cost, tokens }: StepPart): Usage {
   return {
     // the cost is 0 when opencode does not know the price
     costUsd: cost || null,
-    inputTokens: sum([tokens?.input, read, write]),
-    outputTokens: sum([tokens?.output, tokens?.reasoning]),
+    inputTokens: streams.sum([tokens?.input, read, write]),
+    outputTokens: streams.sum([tokens?.output, tokens?.reasoning]),
     ...(read ? { cacheReadTokens: read } : {}),
     ...(write ? { cacheWriteTokens: write } : {}),
   };
@@ -164,7 +154,7 @@ function failureIn(
 
 function failureOf({ name, data }: ErrorInfo, at: number | null): Failure {
   const status = data?.statusCode ?? null;
-  const type = NAMES.get(name ?? "") ?? (name === "APIError" ? classOfHttpStatus(status) : "fault");
+  const type = NAMES.get(name ?? "") ?? (name === "APIError" ? streams.classOfHttpStatus(status) : "fault");
   const words = [name ?? "error", status, data?.message].filter((part) => part != null && part !== "");
   return makeFailure(
     type,

@@ -4,19 +4,7 @@ import type { Agent, AgentEvent, Conversation, Turn } from "../../ports/agent.ts
 import { foldLine } from "../display.ts";
 import { type Finished, makeFailure } from "../process/reasons.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "../stream/stream-agent.ts";
-import {
-  activityOf,
-  callWith,
-  classOfHttpStatus,
-  numberIn,
-  parseEvent,
-  parseEvents,
-  type StreamToolCall,
-  showCall,
-  showText,
-  showUsage,
-  sum,
-} from "../stream/stream-events.ts";
+import * as streams from "../stream/stream-events.ts";
 import type { TurnPermissions } from "../stream/stream-permissions.ts";
 import { driverArgv } from "./driver.ts";
 import { PiEvent, type PiMessage } from "./events.ts";
@@ -53,7 +41,7 @@ export function readPi(
   { conversation }: Pick<Turn, "conversation">,
   projectDir: string,
 ): StreamReading {
-  const events = parseEvents(PiEvent, stream);
+  const events = streams.parseEvents(PiEvent, stream);
   const messages = events.flatMap((event) => (event.type === "message_end" ? [event.message] : []));
   const usage = usageOf(messages);
   const failure = failureIn(events);
@@ -61,21 +49,24 @@ export function readPi(
     answer: textOf(messages.at(-1)),
     usage,
     conversation: conversationOf(events, usage, conversation),
-    activity: activityOf([...callsOf(events), ...questionsIn(events)], projectDir),
+    activity: streams.activityOf([...callsOf(events), ...questionsIn(events)], projectDir),
     failure,
     isOver: failure !== null || events.some((event) => event.type === "agent_end"),
   };
 }
 
 export function readPiLine(line: string, projectDir: string): readonly AgentEvent[] {
-  const event = parseEvent(PiEvent, line);
+  const event = streams.parseEvent(PiEvent, line);
   switch (event?.type) {
     case "message_end":
-      return [...showText(textOf(event.message)), ...showUsage(usageOf([event.message]))];
+      return [...streams.showText(textOf(event.message)), ...streams.showUsage(usageOf([event.message]))];
     case "tool_execution_start":
-      return showCall(callWith(FILE_TOOLS, event.toolName, event.args ?? {}, "open"), projectDir);
+      return streams.showCall(
+        streams.callWith(FILE_TOOLS, event.toolName, event.args ?? {}, "open"),
+        projectDir,
+      );
     case "extension_ui_request":
-      return questionsIn([event]).flatMap((call) => showCall(call, projectDir));
+      return questionsIn([event]).flatMap((call) => streams.showCall(call, projectDir));
     case "auto_retry_start":
       return [{ type: "failure", failure: retryOf(event.errorMessage ?? "") }];
     default:
@@ -106,14 +97,21 @@ function textOf(message: PiMessage | undefined): string {
 
 const FILE_TOOLS = { editors: ["write", "edit"], reader: "read" };
 
-function callsOf(events: readonly PiEvent[]): readonly StreamToolCall[] {
-  const ends = new Map<string, StreamToolCall["outcome"]>();
+function callsOf(events: readonly PiEvent[]): readonly streams.StreamToolCall[] {
+  const ends = new Map<string, streams.StreamToolCall["outcome"]>();
   for (const event of events)
     if (event.type === "tool_execution_end")
       ends.set(event.toolCallId ?? "", event.isError ? "failed" : "done");
   return events.flatMap((event) =>
     event.type === "tool_execution_start"
-      ? [callWith(FILE_TOOLS, event.toolName, event.args ?? {}, ends.get(event.toolCallId ?? "") ?? "open")]
+      ? [
+          streams.callWith(
+            FILE_TOOLS,
+            event.toolName,
+            event.args ?? {},
+            ends.get(event.toolCallId ?? "") ?? "open",
+          ),
+        ]
       : [],
   );
 }
@@ -121,7 +119,7 @@ function callsOf(events: readonly PiEvent[]): readonly StreamToolCall[] {
 const QUESTIONS: ReadonlySet<string> = new Set(["select", "confirm", "input", "editor"]);
 
 /** Questions of an extension to a person, all refused. Its other requests only show something. */
-function questionsIn(events: readonly PiEvent[]): readonly StreamToolCall[] {
+function questionsIn(events: readonly PiEvent[]): readonly streams.StreamToolCall[] {
   return events.flatMap((event) =>
     event.type === "extension_ui_request" && QUESTIONS.has(event.method ?? "")
       ? [{ name: event.title || (event.method ?? "question"), detail: "", outcome: "denied" } as const]
@@ -132,15 +130,15 @@ function questionsIn(events: readonly PiEvent[]): readonly StreamToolCall[] {
 function usageOf(messages: readonly PiMessage[]): Usage | null {
   const used = messages.flatMap(({ usage }) => usage ?? []);
   if (used.length === 0) return null;
-  const read = sum(used.map(({ cacheRead }) => cacheRead));
-  const written = sum(used.map(({ cacheWrite }) => cacheWrite));
-  const cost = sum(used.map((one) => one.cost?.total));
+  const read = streams.sum(used.map(({ cacheRead }) => cacheRead));
+  const written = streams.sum(used.map(({ cacheWrite }) => cacheWrite));
+  const cost = streams.sum(used.map((one) => one.cost?.total));
   const model = messages.findLast((message) => message.model)?.model;
   return {
     // the cost is 0 when pi does not know the price
     costUsd: cost > 0 ? cost : null,
-    inputTokens: sum(used.map(({ input }) => input)) + read + written,
-    outputTokens: sum(used.map(({ output }) => output)),
+    inputTokens: streams.sum(used.map(({ input }) => input)) + read + written,
+    outputTokens: streams.sum(used.map(({ output }) => output)),
     ...(model ? { model } : {}),
     ...(read > 0 ? { cacheReadTokens: read } : {}),
     ...(written > 0 ? { cacheWriteTokens: written } : {}),
@@ -166,15 +164,15 @@ function failureIn(events: readonly PiEvent[]): Failure | null {
 
 /** An API error after which pi retries by itself. */
 function retryOf(errorMessage: string): Failure {
-  const type = classOfHttpStatus(numberIn(STATUS, errorMessage));
+  const type = streams.classOfHttpStatus(streams.numberIn(STATUS, errorMessage));
   return makeFailure(type, `pi retries: ${foldLine(errorMessage)}`);
 }
 
 function classOf({ errorMessage }: PiMessage, events: readonly PiEvent[]): FailureClass {
   const last = events.findLast((event) => event.type === "compaction_end");
   if (last?.reason === "overflow" && last.errorMessage) return "overflow";
-  const status = numberIn(STATUS, errorMessage ?? "");
-  if (status !== null) return classOfHttpStatus(status);
+  const status = streams.numberIn(STATUS, errorMessage ?? "");
+  if (status !== null) return streams.classOfHttpStatus(status);
   // pi retries only errors that may pass
   return events.some((event) => event.type === "auto_retry_end" && event.success === false)
     ? "outage"

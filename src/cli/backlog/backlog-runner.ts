@@ -19,13 +19,7 @@ import {
 } from "../run/foreground.ts";
 import type { StopRequest, StopSignal } from "../run/signals.ts";
 
-export function runBacklog(
-  project: Project,
-  id: LoopId,
-  flags: RunFlags,
-  io: Io,
-  stop: StopRequest,
-): Promise<number> {
+export function runBacklog(project: Project, id: LoopId, flags: RunFlags, io: Io, stop: StopRequest) {
   const view = flags.json ? createBacklogJsonView(io) : createBacklogLineView(io);
   const parts = {
     project,

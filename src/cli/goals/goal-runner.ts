@@ -15,26 +15,14 @@ import { createGoalLineView, type GoalRunView } from "../live/goal-view.ts";
 import { createGoalJsonView } from "../live/json-view.ts";
 import { renderNews } from "../live/lines.ts";
 import type { Project } from "../project.ts";
-import {
-  goneError,
-  hasPerson,
-  type Run,
-  type RunFlags,
-  type RunKind,
-  runForeground,
-} from "../run/foreground.ts";
+import * as foreground from "../run/foreground.ts";
 import type { StopRequest } from "../run/signals.ts";
 
 /** How long writes may keep failing. */
 const GIVE_UP_MS = 10_000;
 
-export function runGoal(
-  project: Project,
-  { id, agent }: Goal,
-  flags: RunFlags,
-  io: Io,
-  stop: StopRequest,
-): Promise<number> {
+export function runGoal(project: Project, goal: Goal, flags: foreground.RunFlags, io: Io, stop: StopRequest) {
+  const { id, agent } = goal;
   const view = flags.json ? createGoalJsonView(io) : createGoalLineView(io);
   const parts = {
     project,
@@ -43,13 +31,13 @@ export function runGoal(
     id,
     // it also runs tasks that become due meanwhile
     agent,
-    hasPerson: hasPerson(io, flags),
+    hasPerson: foreground.hasPerson(io, flags),
     notifyCmd: flags.notifyCmd,
     showTask: (news: EngineNews) => {
       if (!flags.json) for (const line of renderNews(news, 0, Date.now(), io)) io.out(line);
     },
   };
-  return runForeground(parts, (run) => new GoalRun(run, parts));
+  return foreground.runForeground(parts, (run) => new GoalRun(run, parts));
 }
 
 interface GoalRunParts {
@@ -61,8 +49,8 @@ interface GoalRunParts {
   showTask(news: EngineNews): void;
 }
 
-class GoalRun implements RunKind {
-  readonly #run: Run;
+class GoalRun implements foreground.RunKind {
+  readonly #run: foreground.Run;
   readonly #id: LoopId;
   readonly #parts: GoalRunParts;
   #shown: Goal | null = null;
@@ -77,7 +65,7 @@ class GoalRun implements RunKind {
   /** This engine has worked on the goal, so only this engine may end it. */
   #hasWorked = false;
 
-  constructor(run: Run, parts: GoalRunParts) {
+  constructor(run: foreground.Run, parts: GoalRunParts) {
     this.#run = run;
     this.#id = parts.id;
     this.#parts = parts;
@@ -105,7 +93,7 @@ class GoalRun implements RunKind {
     const { view, stop } = this.#parts;
     // After the lease is released, others may write to the journal: report the last state that we saw.
     const goal = this.#hasWorked && this.#shown !== null ? this.#shown : this.#load();
-    if (this.#run.isGone || goal === null) throw goneError(`Goal ${this.#id}`);
+    if (this.#run.isGone || goal === null) throw foreground.goneError(`Goal ${this.#id}`);
     await view.close(goal);
     if (this.#isBroken) return EXIT.failure;
     if (stop.signal.aborted && this.#isFollowing) {

@@ -6,10 +6,19 @@
  * not count either. Commands of checks are a person's own words: the shell finds their programs, and `checks/trace/`
  * notices when those change.
  */
-import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
-import { orNull, readSmall } from "./files.ts";
+import { orNull, readSmallFile } from "./files.ts";
 
 export interface Looked {
   /** Absolute; null: not found. */
@@ -18,26 +27,26 @@ export interface Looked {
   readonly reason: string;
 }
 
+export const NOT_THERE = "is not on the PATH";
+
 /** The program that a shell would start for `name`, outside the project of `folder`. */
 export function lookForProgram(name: string, env: NodeJS.ProcessEnv, folder: string): Looked {
-  if (name === "" || name.includes("\0")) return { path: null, reason: "is not on the PATH" };
+  if (name === "" || name.includes("\0")) return { path: null, reason: NOT_THERE };
   if (name.includes("/")) {
     const path = resolve(name);
     return isProgram(path) ? { path, reason: "" } : { path: null, reason: "is not a program" };
   }
   const isOwn = ownPlaces(env, folder);
-  const skipped: string[] = [];
+  let reason = NOT_THERE;
   for (const entry of (env.PATH ?? env.Path ?? "").split(delimiter)) {
     const path = resolve(folder, entry, name);
     if (!isProgram(path)) continue;
     if (isAbsolute(entry) && !isOwn(path)) return { path, reason: "" };
-    skipped.push(dirname(path));
+    const why = isAbsolute(entry)
+      ? "programs from the project's folders are not started"
+      : "relative entries of the PATH do not count";
+    if (reason === NOT_THERE) reason = `is only in ${dirname(path)}, and ${why}`;
   }
-  const [first] = skipped;
-  const reason =
-    first === undefined
-      ? "is not on the PATH"
-      : `is only in ${first}, and programs from the project's folders are not started`;
   return { path: null, reason };
 }
 
@@ -57,8 +66,29 @@ export function pathOutside(env: NodeJS.ProcessEnv, folder: string): string {
   return entries.filter((entry) => isAbsolute(entry) && !isOwn(entry)).join(delimiter);
 }
 
+type Argv = readonly [string, ...string[]];
+
+/** A script that starts with `#!/usr/bin/env node` gets its `node` from outside the project too. */
+export function withInterpreter(argv: Argv, env: NodeJS.ProcessEnv, folder: string): Argv {
+  const line = /^#! *\/usr\/bin\/env (?:-S )?([\w.+-]+)((?: -[\w=.,:-]+)*) *\n/;
+  const [, name, flags = ""] = line.exec(firstBytes(argv[0])) ?? [];
+  if (name === undefined) return argv;
+  const { path, reason } = lookForProgram(name, env, folder);
+  if (path === null && reason !== NOT_THERE) throw new Error(`${argv[0]} needs ${name}, which ${reason}.`);
+  return path === null ? argv : [path, ...flags.split(" ").filter(Boolean), ...argv];
+}
+
+function firstBytes(path: string): string {
+  const bytes = Buffer.alloc(200);
+  const fd = isAbsolute(path) ? orNull(() => openSync(path, "r")) : null;
+  if (fd === null) return "";
+  orNull(() => readSync(fd, bytes));
+  closeSync(fd);
+  return bytes.toString("latin1");
+}
+
 /** The folder of the repository: `.loop` may be in a subfolder, and programs in another one. */
-export function repositoryOf(folder: string): string {
+function repositoryOf(folder: string): string {
   for (let dir = folder; ; dir = dirname(dir)) {
     if (existsSync(join(dir, ".git"))) return dir;
     if (dir === dirname(dir)) return folder;
@@ -82,7 +112,7 @@ function ownPlaces(env: NodeJS.ProcessEnv, folder: string): (path: string) => bo
 /** The checkout that a linked work tree belongs to. */
 function checkoutOf(top: string): string {
   const [, checkout] =
-    /^gitdir: (.+)\/\.git\/worktrees\/[^/]+$/m.exec(readSmall(join(top, ".git")) ?? "") ?? [];
+    /^gitdir: (.+)\/\.git\/worktrees\/[^/]+$/m.exec(readSmallFile(join(top, ".git"), 4_096) ?? "") ?? [];
   return checkout === undefined ? top : realOf(checkout);
 }
 

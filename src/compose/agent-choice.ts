@@ -1,5 +1,5 @@
 /** Chooses the agent (command line, environment, configuration) and checks that it is installed. */
-import { findWay } from "../agents/find.ts";
+import { findWay, whyNoWay } from "../agents/find.ts";
 import {
   KNOWN_AGENTS,
   type NamedAgent,
@@ -62,7 +62,7 @@ export function requireAgent(spec: AgentSpec, env: NodeJS.ProcessEnv): void {
   const missing = singles.filter((each) => !isThere(each, env));
   const [first, ...more] = missing;
   if (missing.length < singles.length || first === undefined) return;
-  if (more.length === 0) throw notFound(first);
+  if (more.length === 0) throw notFound(first, env);
   throw surroundingsError(
     `No agent was found: none of ${missing.map(renderAgentSpec).join(", ")} is installed.`,
     "See: loop agents",
@@ -86,13 +86,11 @@ function unknownAgent(problem: string): LoopError {
   );
 }
 
-export function notFound(spec: SingleAgentSpec): LoopError {
-  const { name, driver } = agentNamed(spec.kind === "named" ? spec.name : "");
-  const { title, ways, install } = KNOWN_AGENTS[name];
-  const usable = ways.filter((way) => driver === null || way.driver === driver);
-  const programs = [...new Set(usable.map((way) => way.program))];
+export function notFound(spec: SingleAgentSpec, env: NodeJS.ProcessEnv, project?: string): LoopError {
+  const agent = agentNamed(spec.kind === "named" ? spec.name : "");
+  const { title, install } = KNOWN_AGENTS[agent.name];
   return surroundingsError(
-    `No agent was found: \`${programs.join("` or `")}\` is not on the PATH.`,
+    `No agent was found: ${whyNoWay(agent, env, project)}.`,
     `Install ${title} (${install}), or use any command that reads a prompt from stdin: --agent-cmd '<command>'`,
   );
 }

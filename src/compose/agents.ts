@@ -82,8 +82,8 @@ type Common = Omit<AgentParts, "use" | "prices"> & {
 
 function named(spec: SingleAgentSpec & { kind: "named" }, use: "work" | "side", common: Common): Agent {
   const { name, driver } = agentNamed(spec.name);
-  const way = findWay({ name, driver }, use, common.env);
-  if (way === null) throw notFound(spec);
+  const way = findWay({ name, driver }, use, common.env, common.projectDir);
+  if (way === null) throw notFound(spec, common.env, common.projectDir);
   const { executable } = way;
   if (name !== "pi" && way.driver === "acp")
     return createAcpAgent({ ...common, profile: profileOf(name), program: { executable } });

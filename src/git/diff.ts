@@ -87,8 +87,8 @@ async function startOf(git: Git, { head, tree }: Base): Promise<string> {
   return mustSucceed(await git.run({ args: ["hash-object", "-w", "-t", "tree", "--stdin"] })).trim();
 }
 
-/** The git configuration could start programs for both. */
-const NO_PROGRAMS = ["--no-ext-diff", "--no-textconv"];
+/** The person's configuration could start programs for both. */
+export const NO_PROGRAMS = ["--no-ext-diff", "--no-textconv"];
 
 async function changedFiles(git: Git, before: string, after: string): Promise<readonly ChangedFile[]> {
   const args = ["diff-tree", "-r", "-M", "-l1000", "-z", "--raw", "--numstat", ...NO_PROGRAMS];

@@ -1,9 +1,10 @@
-/** Runs git. Only the repository and the person's own settings decide what it does. */
+/** Runs git, never a program of that name from the project. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { lstatSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { LoopError } from "../errors.ts";
 import { errorCode } from "../system/files.ts";
+import { lookForProgram, pathOutside } from "../system/find-program.ts";
 
 export interface GitCall {
   readonly args: readonly string[];
@@ -29,16 +30,22 @@ export interface GitOptions {
 
 export interface Git extends Required<GitOptions> {
   readonly cwd: string;
+  /** Absolute; the bare name if there is none, which `run` reports. */
+  readonly program: string;
+  /** Goes before every command. */
+  readonly settings: readonly string[];
   run(call: GitCall): Promise<GitAnswer>;
-  /** Git in another folder, with the same options. */
+  /** Git in another folder, without what `with` added. */
   in(cwd: string): Git;
+  /** Git in the same folder, with more variables and settings. */
+  with(env: Readonly<Record<string, string>>, settings: readonly string[]): Git;
 }
 
 /**
- * Turns off programs that the repository's configuration could start, and settings of the person's index. For filters
- * see `repository.ts`.
+ * Turns off programs that the repository's configuration could start in the few commands that read it, and settings of
+ * the person's index. All other commands do not read that configuration (`guard.ts`).
  */
-export const SETTINGS = [
+const SETTINGS = [
   "core.hooksPath=/dev/null",
   "core.fsmonitor=false",
   "core.untrackedCache=false",
@@ -83,27 +90,49 @@ const HALF_MADE_ATTEMPTS = 6;
 const HALF_MADE_PAUSE_MS = 40;
 
 export function createGit(folder: string, options: GitOptions = {}): Git {
-  const env = gitEnvironment(options.env ?? process.env);
-  const { timeoutMs = TIMEOUT_MS } = options;
-  const inFolder = (path: string): Git => {
-    const cwd = realFolder(path);
-    const run = async (call: GitCall): Promise<GitAnswer> => {
-      for (let attempt = 1; ; attempt++) {
-        const answer = await runGit(cwd, call, { env: { ...env, ...call.env }, timeoutMs });
-        if (attempt === HALF_MADE_ATTEMPTS || !HALF_MADE.test(answer.problem)) return answer;
-        await pause(HALF_MADE_PAUSE_MS * attempt);
-      }
-    };
-    return { cwd, env, timeoutMs, run, in: inFolder };
+  const env = gitEnvironment(options.env ?? process.env, folder);
+  const { path, reason } = lookForProgram("git", env, folder);
+  return gitIn(folder, {
+    program: path ?? "git",
+    missing: path === null ? `git ${reason}` : null,
+    env,
+    settings: SETTINGS,
+    timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+  });
+}
+
+type GitParts = Pick<Git, "program" | "env" | "settings" | "timeoutMs"> & { readonly missing: string | null };
+
+function gitIn(path: string, plain: GitParts, parts: GitParts = plain): Git {
+  const cwd = realFolder(path);
+  const { missing, ...rest } = parts;
+  return {
+    ...rest,
+    cwd,
+    run: (call) =>
+      missing === null
+        ? runRetrying(cwd, call, parts)
+        : Promise.resolve({ code: null, stdout: "", problem: missing }),
+    in: (other) => gitIn(other, plain),
+    with: (env, settings) =>
+      gitIn(cwd, plain, {
+        ...plain,
+        env: { ...plain.env, ...env },
+        settings: [...settings, ...plain.settings],
+      }),
   };
-  return inFolder(folder);
 }
 
 /** Inside a git hook, GIT_DIR and GIT_INDEX_FILE are set. With them we would change the person's index. */
-function gitEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function gitEnvironment(env: NodeJS.ProcessEnv, folder: string): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => !name.startsWith("GIT_") || KEPT.has(name));
+  // git looks for its own programs there
+  const { GIT_EXEC_PATH = "" } = env;
   return {
     ...Object.fromEntries(kept),
+    // git and its filters look for their programs there
+    PATH: pathOutside(env, folder),
+    ...(GIT_EXEC_PATH === "" ? {} : { GIT_EXEC_PATH: pathOutside({ ...env, PATH: GIT_EXEC_PATH }, folder) }),
     LC_ALL: "C",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_TERMINAL_PROMPT: "0",
@@ -113,12 +142,22 @@ function gitEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   };
 }
 
-function runGit(cwd: string, call: GitCall, { env, timeoutMs }: Required<GitOptions>): Promise<GitAnswer> {
+async function runRetrying(cwd: string, call: GitCall, parts: GitParts): Promise<GitAnswer> {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await runGit(cwd, call, parts);
+    if (attempt === HALF_MADE_ATTEMPTS || !HALF_MADE.test(answer.problem)) return answer;
+    await pause(HALF_MADE_PAUSE_MS * attempt);
+  }
+}
+
+function runGit(cwd: string, call: GitCall, parts: GitParts): Promise<GitAnswer> {
+  const { program, settings, timeoutMs } = parts;
+  const env = { ...parts.env, ...call.env };
   return new Promise((done) => {
     let child: ChildProcess;
     try {
       // its own process group, so that a hanging filter ends with git
-      child = spawn("git", [...SETTINGS, ...call.args], { cwd, env, detached: true, stdio: "pipe" });
+      child = spawn(program, [...settings, ...call.args], { cwd, env, detached: true, stdio: "pipe" });
     } catch (error) {
       done(notStarted(error));
       return;

@@ -57,7 +57,8 @@ export function parseStat(stat: string): ProcessStat | null {
 export function ps(args: readonly string[]): string | null {
   // loaded late: it is slow, and most processes never need it
   const { execFileSync } = process.getBuiltinModule("node:child_process");
-  const env = { ...process.env, LC_ALL: "C" };
+  // never a program of the project
+  const env = { LC_ALL: "C", PATH: "/bin:/usr/bin:/run/current-system/sw/bin" };
   return orNull(() =>
     execFileSync("ps", args, { encoding: "utf8", timeout: 2_000, stdio: ["ignore", "pipe", "ignore"], env }),
   );

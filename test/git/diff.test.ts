@@ -213,7 +213,7 @@ describe("C5 where the commits stand", () => {
     expect(await workSince(cwd, nowhere, { env: ENV })).toEqual({ kind: "none", reason });
     expect(await noteMoment(cwd, { env: { ...ENV, PATH: "/nonexistent" } })).toEqual({
       kind: "none",
-      reason: "Git cannot compare the files: git is not installed.",
+      reason: "Git cannot compare the files: git is not on the PATH.",
     });
     expect(await noteMoment(join(cwd, "gone"), { env: ENV })).toMatchObject({ kind: "none" });
   });

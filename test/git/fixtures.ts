@@ -18,6 +18,7 @@ export const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 export const ENV: NodeJS.ProcessEnv = {
   PATH: process.env.PATH,
   HOME: "/nonexistent",
+  XDG_CONFIG_HOME: process.env.XDG_CONFIG_HOME,
   GIT_CONFIG_GLOBAL: "/dev/null",
   GIT_CONFIG_NOSYSTEM: "1",
 };

@@ -26,7 +26,7 @@ export interface AcpAgentOptions
   extends LaunchOptions,
     Partial<Pick<AttemptSettings, "permissions" | "startMs" | "silenceMs" | "cancelGraceMs">> {
   readonly profile: AcpProfile;
-  /** `executable`: an absolute path (see `findExecutable`). `command`: a line for `sh -c` from the person. */
+  /** `executable`: an absolute path (see `findProgram`). `command`: a line for `sh -c` from the person. */
   readonly program: { readonly executable: string } | { readonly command: string };
   readonly projectDir: string;
   readonly toolServer?: ToolServer;

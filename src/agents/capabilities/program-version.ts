@@ -1,5 +1,6 @@
 /** Asks one program for its version and survives whatever the program does. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { pathOutside } from "../../system/find-program.ts";
 import { stopTree } from "../../system/process-tree.ts";
 
 export interface VersionAnswer {
@@ -27,7 +28,8 @@ export async function runVersion(
   try {
     // In the root folder: yarn runs, and rustup, go and corepack fetch, whatever the current folder asks for. In its
     // own group, so that everything ends together.
-    child = spawn(path, args, { cwd: "/", env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    const outside = { ...env, PATH: pathOutside(env, process.cwd()) };
+    child = spawn(path, args, { cwd: "/", env: outside, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   } catch (error) {
     return notStarted(error);
   }

@@ -1,8 +1,6 @@
 /** Finds programs on the PATH and asks for their versions. */
-import { existsSync, realpathSync, statSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
-import { isInside } from "../../system/inside.ts";
-import { findExecutable } from "../find.ts";
+import { realpathSync, statSync } from "node:fs";
+import { lookForProgram, NOT_THERE, pathOutside } from "../../system/find-program.ts";
 import type { Capabilities, Problem, Program } from "./capabilities-file.ts";
 import { runVersion } from "./program-version.ts";
 
@@ -32,7 +30,7 @@ export interface LookFor {
   readonly limitMs?: number;
 }
 
-/** Starts nothing. A program in the project, or a link into the project, does not count. */
+/** Starts nothing. */
 export function findPrograms(
   names: readonly string[],
   project: string,
@@ -40,20 +38,11 @@ export function findPrograms(
 ): { readonly found: readonly FoundProgram[]; readonly problems: readonly Problem[] } {
   const found: FoundProgram[] = [];
   const problems: Problem[] = [];
-  const folders = outsideFolders(project, env);
-  const root = repositoryOf(project);
   for (const name of names) {
-    const paths = folders
-      .map((folder) => findExecutable(name, { PATH: folder }))
-      .filter((path) => path !== null);
-    const path = paths.find((candidate) => !isInside(root, candidate));
-    if (path !== undefined)
+    const { path, reason } = lookForProgram(name, env, project);
+    if (path !== null)
       found.push({ name, path, changedAt: Math.floor(statSync(realpathSync(path)).mtimeMs) });
-    else if (paths.length > 0 || findExecutable(name, env) !== null)
-      problems.push({
-        where: name,
-        problem: "is only installed inside this repository, so it was not started",
-      });
+    else if (reason !== NOT_THERE) problems.push({ where: name, problem: reason });
   }
   return { found, problems };
 }
@@ -85,20 +74,6 @@ export async function askVersions(
   return { programs: programs.map(({ isKnown: _, ...program }) => program), problems };
 }
 
-/** The root of the repository: `.loop` may be in a subfolder, and programs in another one. */
-function repositoryOf(project: string): string {
-  for (let dir = project; ; dir = dirname(dir)) {
-    if (existsSync(join(dir, ".git"))) return dir;
-    if (dir === dirname(dir)) return project;
-  }
-}
-
-function outsideFolders(project: string, env: NodeJS.ProcessEnv): string[] {
-  const root = repositoryOf(project);
-  const folders = (env.PATH ?? "").split(delimiter);
-  return folders.filter((folder) => folder.startsWith("/") && !isInside(root, folder));
-}
-
 /** Variables that programs and version managers need. Keys and tokens are not among them. */
 const KEPT =
   /^(?:HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TMPDIR|XDG_\w+|NVM_\w+|VOLTA_HOME|ASDF_\w+|MISE_\w+|PYENV_ROOT|RUSTUP_HOME|CARGO_HOME|GOROOT|JAVA_HOME|DOTNET_ROOT|SDKMAN_DIR)$/;
@@ -121,6 +96,5 @@ const QUIET = {
 /** The PATH must not lead into the project: `#!/usr/bin/env node` would find a `node` there. */
 function versionEnvironment(project: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => KEPT.test(name));
-  const path = outsideFolders(project, env).join(delimiter);
-  return { ...Object.fromEntries(kept), ...QUIET, PATH: path };
+  return { ...Object.fromEntries(kept), ...QUIET, PATH: pathOutside(env, project) };
 }

@@ -10,7 +10,7 @@ import { toolArguments, withClaudeTools } from "./tools.ts";
 import { readClaudeUsage } from "./usage.ts";
 
 export interface ClaudeAgentOptions extends LaunchOptions {
-  /** Absolute path, see `findExecutable`. */
+  /** Absolute path, see `findProgram`. */
   readonly executable: string;
   readonly args?: readonly string[];
   readonly projectDir: string;

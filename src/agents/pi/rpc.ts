@@ -1,6 +1,7 @@
 import type { Usage } from "../../core/event.ts";
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
 import type { Agent, AgentEvent, Conversation, Turn } from "../../ports/agent.ts";
+import { withInterpreter } from "../../system/find-program.ts";
 import { foldLine } from "../display.ts";
 import { type Finished, makeFailure } from "../process/reasons.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "../stream/stream-agent.ts";
@@ -11,9 +12,11 @@ import { PiEvent, type PiMessage } from "./events.ts";
 
 /** pi, headless: `pi --mode rpc`, one process for each turn, controlled by driver.ts. */
 export function createPiAgent(options: StreamAgentOptions): Agent {
+  const { executable, env = process.env, projectDir } = options;
   return createStreamAgent(options, {
     name: "pi",
-    argv: (turn, permissions) => driverArgv([options.executable, ...argumentsOf(turn, permissions)]),
+    argv: (turn, permissions) =>
+      driverArgv(withInterpreter([executable, ...argumentsOf(turn, permissions)], env, projectDir)),
     read: readPi,
     readLine: readPiLine,
     owns: (id) => /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id),

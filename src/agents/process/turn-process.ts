@@ -9,6 +9,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { Turn } from "../../ports/agent.ts";
+import { withInterpreter } from "../../system/find-program.ts";
 import { type Tree, treeMembers } from "../../system/process-tree.ts";
 import { withoutTurn } from "../../system/turn-env.ts";
 import { promptFile } from "./run-folder.ts";
@@ -45,7 +46,8 @@ exit "$c"
 export function spawnTurn(program: TurnProgram, turn: Turn, folder: string): ChildProcess {
   const { projectDir, argv, env, shell } = program;
   const umask = process.umask().toString(8);
-  return spawn(shell, ["-c", WRAPPER, "loop-turn", folder, String(turn.token), umask, ...argv(turn)], {
+  const words = withInterpreter(argv(turn), env, projectDir);
+  return spawn(shell, ["-c", WRAPPER, "loop-turn", folder, String(turn.token), umask, ...words], {
     cwd: projectDir,
     detached: true,
     stdio: "ignore",

@@ -10,7 +10,7 @@ import { describeExit, type Finished, makeFailure } from "../process/reasons.ts"
 import { permissionsFor, type TurnPermissions } from "./stream-permissions.ts";
 
 export interface StreamAgentOptions extends LaunchOptions {
-  /** Absolute path, see `findExecutable`. */
+  /** Absolute path, see `findProgram`. */
   readonly executable: string;
   readonly projectDir: string;
   readonly permissions?: PermissionRules;

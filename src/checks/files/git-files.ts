@@ -3,9 +3,9 @@
  * repository's configuration starts, because an agent may have written it.
  */
 import { spawn } from "node:child_process";
-import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join } from "node:path";
-import { isInside } from "../../system/inside.ts";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { findProgram, pathOutside } from "../../system/find-program.ts";
 import type { Listings } from "./listings.ts";
 import { decodePath } from "./raw-path.ts";
 import { createSteadyList, type SteadyList } from "./steady-list.ts";
@@ -30,12 +30,12 @@ export function createGitList(projectDir: string, listings: Listings, timeoutMs 
   return async () => {
     const root = findRoot(projectDir);
     if (root === null) return null;
-    program ??= findGit(projectDir);
+    program ??= findProgram("git", process.env, projectDir);
     if (program === null) return null;
     if (steady?.root !== root) steady = { root, list: createSteadyList(projectDir, root, listings) };
     const same = steady.list.current();
     if (same !== null) return same;
-    environment ??= gitEnvironment();
+    environment ??= gitEnvironment(projectDir);
     const place = { cwd: projectDir, env: environment, timeout: timeoutMs };
     if (asked++ % IGNORED_FOR === 0) ignored = foldersOf((await runGit(program, IGNORED, place)) ?? []);
     const asOf = ignored === null ? null : steady.list.look(ignored);
@@ -58,25 +58,6 @@ export function findRoot(projectDir: string): string | null {
   }
 }
 
-/** Never a program from the project: `npx` puts those first on the PATH. */
-function findGit(projectDir: string): string | null {
-  const name = process.platform === "win32" ? "git.exe" : "git";
-  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
-    const path = join(folder, name);
-    if (isAbsolute(folder) && isProgram(path) && !isInside(projectDir, path)) return path;
-  }
-  return null;
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
-
 type GitPlace = { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly timeout: number };
 
 /** null: git failed. Needs a timeout, because an ignore file that is a pipe would block git for ever. */
@@ -96,10 +77,11 @@ function runGit(program: string, args: readonly string[], place: GitPlace): Prom
 }
 
 /** Without variables that select another repository. Missing objects are not fetched: the transport could be the agent's. */
-function gitEnvironment(): NodeJS.ProcessEnv {
+function gitEnvironment(projectDir: string): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^GIT_/i.test(name));
   return {
     ...Object.fromEntries(kept),
+    PATH: pathOutside(process.env, projectDir),
     GIT_OPTIONAL_LOCKS: "0",
     GIT_NO_LAZY_FETCH: "1",
     GIT_ALLOW_PROTOCOL: "none",

@@ -45,7 +45,7 @@ function readRaw(raw: string): string {
 
 /** Settings that run programs, hide changes or include files. Names of people and remotes do not count. */
 const COUNTED =
-  /^(?:alias|filter|diff|merge|mergetool|difftool|pager|include|includeif|url|interactive|gpg|init|protocol|status|submodule)\.|^core\.(?:hookspath|fsmonitor|pager|attributesfile|excludesfile|worktree|sshcommand|editor|askpass|gitproxy|autocrlf|eol|sparsecheckout)$/;
+  /^(?:alias|filter|diff|merge|mergetool|difftool|pager|include|includeif|url|interactive|gpg|hook|init|lfs|protocol|status|submodule)\.|^core\.(?:hookspath|fsmonitor|pager|attributesfile|excludesfile|worktree|sshcommand|editor|askpass|gitproxy|autocrlf|eol|sparsecheckout)$/;
 
 /** null: no setting counts. */
 export function renderGitSettings(text: string): string | null {

@@ -6,7 +6,7 @@
  * the settings cannot be read, and `problem` says why. `found`: at least one chosen agent is installed.
  */
 import { runVersion } from "../../agents/capabilities/program-version.ts";
-import { findWay } from "../../agents/find.ts";
+import { findWay, whySkipped } from "../../agents/find.ts";
 import { agentNamed, chooseAgentSpec, isThere } from "../../compose/agent-choice.ts";
 import { AGENT_NAMES, type AgentName, KNOWN_AGENTS, renderAgentSpec } from "../../core/agents.ts";
 import type { AgentSpec, SingleAgentSpec } from "../../core/goal/goal.ts";
@@ -92,7 +92,7 @@ async function lookAtAgent(name: AgentName, env: NodeJS.ProcessEnv, signal: Abor
   const { driver = null, executable = null } = taken ?? {};
   const { version, problem } =
     executable === null
-      ? { version: null, problem: null }
+      ? { version: null, problem: whySkipped(agentNamed(name), env) }
       : await runVersion(executable, ["--version"], env, VERSION_WITHIN_MS, signal);
   return { name, title, installed: executable !== null, driver, executable, version, problem, ways, install };
 }
@@ -109,7 +109,9 @@ function renderAgents(agents: readonly AgentView[], io: Io): string {
       ? []
       : [
           paint(io, "dim", "NOT INSTALLED"),
-          table(missing.map(({ name, install }) => [name, { style: "dim", text: install }])),
+          table(
+            missing.map(({ name, problem, install }) => [name, { style: "dim", text: problem ?? install }]),
+          ),
         ]),
   ];
   return parts.join("\n");

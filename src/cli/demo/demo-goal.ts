@@ -19,6 +19,7 @@ import { commandBeside } from "../../hosts/conversation/typed.ts";
 import type { AgentEvent } from "../../ports/agent.ts";
 import { defaultConfig } from "../../schema/config.ts";
 import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
+import { findProgram } from "../../system/find-program.ts";
 import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import { readSpec } from "../goals/goal-spec.ts";
 import { type Io, paint } from "../io.ts";
@@ -145,7 +146,8 @@ function writeProject(project: string): void {
     mkdirSync(dirname(join(project, path)), { recursive: true });
     writeFileSync(join(project, path), text);
   }
-  const git = (...args: string[]) => execFileSync("git", args, { cwd: project, stdio: "ignore" });
+  const program = findProgram("git", process.env) ?? "";
+  const git = (...args: string[]) => execFileSync(program, args, { cwd: project, stdio: "ignore" });
   try {
     git("init", "-q");
     git("add", "-A");

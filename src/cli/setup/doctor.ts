@@ -5,12 +5,12 @@
  * JSON: `{ version: 1, ok, findings: [{ check, state: "ok" | "note" | "broken", text, fix }] }`.
  */
 import { runVersion } from "../../agents/capabilities/program-version.ts";
-import { findExecutable } from "../../agents/find.ts";
 import { count } from "../../core/text/figures.ts";
 import { isOlder } from "../../hosts/claude-code/install/client-version.ts";
 import { examineClient } from "../../hosts/claude-code/install/examine.ts";
 import { broken, type Finding, note, ok } from "../../hosts/conversation/finding.ts";
 import { examineClients } from "../../hosts/stop-hook/install/examine.ts";
+import { lookForProgram } from "../../system/find-program.ts";
 import { VERSION } from "../../version.ts";
 import { EXIT } from "../exit-codes.ts";
 import { answer, type Io, paint, type Style } from "../io.ts";
@@ -41,9 +41,12 @@ export async function doctorCommand(flags: ProjectFlags, io: Io): Promise<number
 
 /** The plugin starts the `node` of the PATH, which may differ from the one that runs this command. */
 async function examineNode(env: NodeJS.ProcessEnv): Promise<Finding> {
-  const path = process.platform === "win32" ? process.execPath : findExecutable("node", env);
+  const isWindows = process.platform === "win32";
+  const { path, reason } = isWindows
+    ? { path: process.execPath, reason: "" }
+    : lookForProgram("node", env, process.cwd());
   if (path === null)
-    return broken("node", "is not on the PATH, where the plugin looks for it", "Add Node to the PATH.");
+    return broken("node", `${reason}, where the plugin looks for it`, "Add Node to the PATH.");
   const isThis = path === process.execPath;
   const version = isThis
     ? process.versions.node
@@ -57,9 +60,9 @@ async function examineNode(env: NodeJS.ProcessEnv): Promise<Finding> {
 
 function examineGit(env: NodeJS.ProcessEnv): Finding {
   if (process.platform === "win32") return ok("git", "not checked on Windows");
-  const path = findExecutable("git", env);
+  const { path, reason } = lookForProgram("git", env, process.cwd());
   return path === null
-    ? note("git", "is not on the PATH, so there are no checkpoints and no rollback", "Install git.")
+    ? note("git", `${reason}, so there are no checkpoints and no rollback`, "Install git.")
     : ok("git", path);
 }
 

@@ -8,7 +8,7 @@
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { surroundingsError, usageError } from "../../errors.ts";
-import { clientVersion, findClient, PluginClient } from "../../hosts/claude-code/install/client.ts";
+import { clientVersion, lookForClient, PluginClient } from "../../hosts/claude-code/install/client.ts";
 import { judgeVersion } from "../../hosts/claude-code/install/client-version.ts";
 import { MARKETPLACE, PLUGIN_ID, type Places, placesOf } from "../../hosts/claude-code/install/places.ts";
 import { isSameFolder, putMarketplace } from "../../hosts/claude-code/install/plugin-folder.ts";
@@ -59,8 +59,8 @@ export async function installCommand(client: string, flags: InstallFlags, io: Io
   if (flags.cap || flags.yes) checkSettings(file, CAP);
   if (flags.statusLine) checkSettings(file, STATUS_LINE);
   readReceipt(places.receipt);
-  const claude = findClient(process.env);
-  if (claude === null) throw surroundingsError("claude is not on the PATH.", "Install Claude Code first.");
+  const { path: claude, reason } = lookForClient(process.env);
+  if (claude === null) throw surroundingsError(`claude ${reason}.`, "Install Claude Code first.");
   const version = await clientVersion(claude, process.env);
   const judged = judgeVersion(version);
   if (judged.state === "broken")

@@ -7,7 +7,7 @@
 import { existsSync, rmdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { surroundingsError, usageError } from "../../errors.ts";
-import { findClient, type InstalledPlugin, PluginClient } from "../../hosts/claude-code/install/client.ts";
+import { type InstalledPlugin, lookForClient, PluginClient } from "../../hosts/claude-code/install/client.ts";
 import { MARKETPLACE, PLUGIN_ID, type Places, placesOf } from "../../hosts/claude-code/install/places.ts";
 import { isSameFolder } from "../../hosts/claude-code/install/plugin-folder.ts";
 import { removeSetting } from "../../hosts/claude-code/install/project-settings.ts";
@@ -40,10 +40,10 @@ export async function uninstallCommand(client: string, flags: UninstallFlags, io
   if (flags.dryRun) throw usageError("--dry-run does not work for claude; leave it out.");
   const places = placesOf(process.env);
   const settings = readReceipt(places.receipt);
-  const claude = findClient(process.env);
+  const { path: claude, reason } = lookForClient(process.env);
   if (claude === null)
     throw surroundingsError(
-      "claude is not on the PATH, and only claude can remove the plugin. Nothing was changed.",
+      `claude ${reason}, and only claude can remove the plugin. Nothing was changed.`,
       "Add Claude Code to the PATH and try again.",
     );
   const told: Told = { removed: [], kept: [] };

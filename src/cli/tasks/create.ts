@@ -1,5 +1,4 @@
 /** `loop [interval] <prompt>`: creates a task. In a terminal it also becomes the runner. */
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { chooseAgent } from "../../compose/agent-choice.ts";
 import { newLoopId, thisRunner } from "../../compose/engine.ts";
@@ -17,6 +16,7 @@ import type { Config } from "../../schema/config.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
 import { readText, readTextThroughLinks } from "../../store/files/read-text.ts";
 import { localZone } from "../../system/time-zone.ts";
+import { ownFile } from "../../system/user-folder.ts";
 import { EXIT } from "../exit-codes.ts";
 import { fileFlag, secretNotice } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
@@ -144,11 +144,10 @@ function plan(
 
 /** For `loop auto` without words (A17): from the project, else from the person, else built in. */
 function maintenancePrompt(dir: string): string {
-  const config = process.env.XDG_CONFIG_HOME || join(homedir(), ".config");
   return (
     readText(join(dir, "loop.md"))?.trim() ||
     // a person may keep this file elsewhere and link to it
-    readTextThroughLinks(join(config, "loopwright", "loop.md"))?.trim() ||
+    readTextThroughLinks(ownFile(process.env, "loop.md"))?.trim() ||
     BUILT_IN
   );
 }

@@ -10,7 +10,6 @@ import { existsSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { changedFiles } from "../../core/checks/changed-files.ts";
 import type { Snapshot } from "../../ports/checks.ts";
-import { SETTINGS } from "../git-process.ts";
 import type { Repository } from "../repository.ts";
 
 const MAX_FILES = 200;
@@ -88,8 +87,8 @@ export interface Importer {
  * ends with this process.
  */
 export function startImporter({ git, prefix }: Repository): Importer {
-  const args = [...SETTINGS, "fast-import", "--quiet", "--done", "--date-format=raw"];
-  const child = spawn("git", args, {
+  const args = [...git.settings, "fast-import", "--quiet", "--done", "--date-format=raw"];
+  const child = spawn(git.program, args, {
     cwd: git.cwd,
     env: git.env,
     stdio: ["pipe", "pipe", "ignore"],

@@ -8,7 +8,6 @@ import { spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { readSmall } from "../../system/files.ts";
-import { SETTINGS } from "../git-process.ts";
 import type { Repository } from "../repository.ts";
 import { FILES } from "./stage.ts";
 
@@ -27,27 +26,25 @@ export type QuickResult =
   | { readonly kind: "same" }
   | { readonly kind: "failed" };
 
-// "$@" are the settings; the label goes through the environment, where no shell reads it.
+// "$@" is git with its settings; the label goes through the environment, where no shell reads it. Nested repositories need
+// the care of \`stageFiles\`.
 const SCRIPT = `
 n=$1; shift
-git "$@" add -A -- ${FILES.map((path) => `'${path}'`).join(" ")} || exit 3
+"$@" ls-files -s | grep -q '^160000 ' && exit 7
+"$@" add -A -- ${FILES.map((path) => `'${path}'`).join(" ")} || exit 3
 echo staged
-t=$(git "$@" write-tree) || exit 4
+t=$("$@" write-tree) || exit 4
 [ "$t" = "$LOOP_TREE" ] && { echo same; exit 0; }
-c=$(printf '%s\\n' "$LOOP_LABEL" | git "$@" commit-tree "$t" -p "$LOOP_PARENT") || exit 5
-git "$@" update-ref "$n" "$c" '' || exit 6
+c=$(printf '%s\\n' "$LOOP_LABEL" | "$@" commit-tree "$t" -p "$LOOP_PARENT") || exit 5
+"$@" update-ref "$n" "$c" '' || exit 6
 echo "saved $t $c"
 `;
 
 /** Calls `onStaged` when the files may change again, at the latest with the result. */
-export function quickSave(
-  { git, filterSettings }: Repository,
-  save: QuickSave,
-  onStaged: () => void,
-): Promise<QuickResult> {
+export function quickSave({ git }: Repository, save: QuickSave, onStaged: () => void): Promise<QuickResult> {
   return new Promise((done) => {
-    const settings = [...SETTINGS, ...filterSettings];
-    const child = spawn("/bin/sh", ["-c", SCRIPT, "loop-checkpoint", save.ref, ...settings], {
+    const words = [save.ref, git.program, ...git.settings];
+    const child = spawn("/bin/sh", ["-c", SCRIPT, "loop-checkpoint", ...words], {
       cwd: git.cwd,
       env: {
         ...git.env,
@@ -83,12 +80,12 @@ function read(said: string): QuickResult {
 }
 
 /** Stays the same while HEAD, its branch and the configuration stay the same. */
-export function signOfRepository({ gitDir, commonDir }: Repository): string {
+export function signOfRepository({ gitDir, commonDir, settingsFiles }: Repository): string {
   const head = readSmall(join(gitDir, "HEAD")) ?? "";
   const [, ref] = /^ref: (\S+)/.exec(head) ?? [];
   const files = ["HEAD", "config", "config.worktree", "packed-refs", "info/attributes", ref ?? ""];
   const paths = files.flatMap((name) => [join(commonDir, name), join(gitDir, name)]);
-  return JSON.stringify([head, ...paths.map(stampOf)]);
+  return JSON.stringify([head, ...[...paths, ...settingsFiles].map(stampOf)]);
 }
 
 function stampOf(path: string): string {

@@ -5,7 +5,7 @@
  * A submodule or a nested repository is stored as its commit, without its files.
  */
 import { accessSync, constants, lstatSync, rmSync } from "node:fs";
-import { type GitAnswer, type GitCall, mustSucceed } from "../git-process.ts";
+import { asBytes, type GitAnswer, type GitCall, mustSucceed } from "../git-process.ts";
 import type { Repository } from "../repository.ts";
 
 /** Other projects in the repository have a `.loop` too, and a rollback must not restore an old journal. */
@@ -15,11 +15,34 @@ export const FILES = [".", ":(exclude,glob)**/.loop", ":(exclude,glob)**/.loop/*
 export async function stageFiles(repository: Repository, index: string): Promise<string> {
   await readHead(repository, index);
   if (repository.isSparse) await markAbsent(repository, index);
-  const args = ["add", "-A", "--ignore-errors", ...(repository.isSparse ? ["--sparse"] : []), "--", ...FILES];
-  const added = await runOnFiles(repository, index, { args });
+  const nested = await nestedRepositories(repository, index);
+  const files = [...FILES.map(asBytes), ...nested.map((name) => `:(exclude,literal)${name}`)];
+  const flags = ["--ignore-errors", ...(repository.isSparse ? ["--sparse"] : [])];
+  const args = ["add", "-A", ...flags, "--pathspec-from-file=-", "--pathspec-file-nul"];
+  const added = await runOnFiles(repository, index, { args, input: files.join("\0") });
   if (added.code !== 0 && !(added.code === 1 && (await isRestBeyondGit(repository, index))))
     mustSucceed(added);
+  if (nested.length > 0) await updateNested(repository, index, nested);
   return writeTree(repository, index);
+}
+
+/**
+ * Repositories in the index. `git add` would run `git status` in them, and that reads their configuration, with filters
+ * that an agent may have written.
+ */
+async function nestedRepositories(repository: Repository, index: string): Promise<readonly string[]> {
+  const entries = splitNames(
+    mustSucceed(await runOnFiles(repository, index, { args: ["ls-files", "-s", "-z"] })),
+  );
+  return entries
+    .filter((entry) => entry.startsWith("160000 "))
+    .map((entry) => entry.slice(entry.indexOf("\t") + 1));
+}
+
+/** Reads only which commit is checked out there. */
+async function updateNested(repository: Repository, index: string, names: readonly string[]): Promise<void> {
+  const args = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
+  mustSucceed(await runOnFiles(repository, index, { args, input: names.join("\0") }));
 }
 
 /** Adds ignored files. */
@@ -44,17 +67,9 @@ export async function unstagedFiles(repository: Repository, index: string): Prom
   return splitNames(mustSucceed(await runOnFiles(repository, index, { args })));
 }
 
-/** For commands that use the index: even `read-tree` may read a file through its filter. */
-export function runOnFiles(
-  { git, filterSettings }: Repository,
-  index: string,
-  call: GitCall,
-): Promise<GitAnswer> {
-  return git.run({
-    ...call,
-    args: [...filterSettings, ...call.args],
-    env: { ...call.env, GIT_INDEX_FILE: index },
-  });
+/** For commands that use the index. */
+export function runOnFiles({ git }: Repository, index: string, call: GitCall): Promise<GitAnswer> {
+  return git.run({ ...call, env: { ...call.env, GIT_INDEX_FILE: index } });
 }
 
 export function splitNames(output: string): string[] {
@@ -109,7 +124,7 @@ async function readHead(repository: Repository, index: string): Promise<void> {
 /** In a sparse checkout, a missing file is not a deleted file. The person's index knows which files are left out. */
 async function markAbsent(repository: Repository, index: string): Promise<void> {
   const [theirs, ours] = await Promise.all([
-    repository.git.run({ args: [...repository.filterSettings, "ls-files", "-t", "-z"] }),
+    repository.git.run({ args: ["ls-files", "-t", "-z"] }),
     runOnFiles(repository, index, { args: ["ls-files", "-z"] }),
   ]);
   const known = new Set(splitNames(mustSucceed(ours)));

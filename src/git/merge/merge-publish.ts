@@ -8,6 +8,7 @@
  */
 import { existsSync, lstatSync } from "node:fs";
 import { FILES, pathOf, splitNames } from "../checkpoints/stage.ts";
+import { NO_PROGRAMS } from "../diff.ts";
 import { commitOf, isAncestor, mustSucceed, readable, wordsOf } from "../git-process.ts";
 import { underWay } from "../worktrees/worktree-commit.ts";
 import { openWorkTree, type WorkTree } from "../worktrees/worktree-place.ts";
@@ -64,7 +65,7 @@ async function bringAlong(
 ): Promise<PublishResult> {
   const { before, commit, target } = merge;
   const { top, repository } = checkout;
-  const run = (...args: string[]) => repository.git.run({ args: [...repository.filterSettings, ...args] });
+  const run = (...args: string[]) => repository.git.run({ args });
   if (underWay(repository.gitDir)) return hold(place, merge, `a merge or rebase is in progress in ${top}`);
   const isThereAlready = await isClean(checkout, commit);
   if (!isThereAlready && !(await isClean(checkout, before)))
@@ -85,13 +86,12 @@ async function bringAlong(
 }
 
 /** Index and tracked files equal the commit. `.loop` does not count, because merges do not change it. */
-async function isClean({ repository }: WorkTree, commit: string): Promise<boolean> {
-  const { git, filterSettings } = repository;
-  const quiet = ["--quiet", "--no-ext-diff", "--ignore-submodules=dirty"];
+async function isClean({ repository: { git } }: WorkTree, commit: string): Promise<boolean> {
+  const quiet = ["--quiet", ...NO_PROGRAMS, "--ignore-submodules=dirty"];
   // `diff` reads files whose times changed; `diff-files` does not
   const [staged, files] = await Promise.all([
-    git.run({ args: [...filterSettings, "diff", "--cached", ...quiet, commit, "--", ...FILES] }),
-    git.run({ args: [...filterSettings, "diff", ...quiet, "--", ...FILES] }),
+    git.run({ args: ["diff", "--cached", ...quiet, commit, "--", ...FILES] }),
+    git.run({ args: ["diff", ...quiet, "--", ...FILES] }),
   ]);
   return staged.code === 0 && files.code === 0;
 }

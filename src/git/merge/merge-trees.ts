@@ -2,14 +2,14 @@
  * Creates the tree of a merge without a checkout (`git merge-tree`, git 2.38), or in a worktree with an older git. Every
  * `.loop` keeps the content of the target (C5).
  *
- * Merge drivers from the repository's configuration do not run, because an agent could have written them; git's own merge
- * is used instead. Merge drivers from the person's configuration run.
+ * Merge drivers from the repository's configuration do not run, because an agent could have written them (`guard.ts`);
+ * git's own merge is used instead. Merge drivers from the person's configuration run.
  */
 import type { LoopId } from "../../core/loop.ts";
 import { withPrivateIndex } from "../checkpoints/private-index.ts";
 import { parseRawDiff, runOnFiles, splitNames, writeChanges } from "../checkpoints/stage.ts";
 import { type Git, type GitAnswer, mustSucceed, OUR_NAME, readable } from "../git-process.ts";
-import { askConfig, isDistrusted, isPlainName, parseConfig } from "../repository.ts";
+import { findRepository } from "../repository.ts";
 import type { WorkTree } from "../worktrees/worktree-place.ts";
 
 export type MergedTree =
@@ -25,7 +25,6 @@ const MERGE_INDEX = "backlog-merge" as LoopId;
 const WRONG_USE = 129;
 /** These settings of the person would change the result. */
 const PLAIN = ["-c", "rerere.enabled=false", "-c", "merge.renormalize=false"];
-const BUILT_IN = "git merge-file -q %A %O %B || exit 1";
 
 /** Throws an error for the middle of a sentence. */
 export async function mergeTrees(
@@ -34,12 +33,13 @@ export async function mergeTrees(
   theirs: string,
   withWorktree: WithWorktree,
 ): Promise<MergedTree> {
-  const { git, filterSettings } = place.repository;
-  const settings = [...filterSettings, ...PLAIN, ...(await driverSettings(git))];
+  const { git } = place.repository;
   const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs];
-  const answer = await git.run({ args: [...settings, ...args] });
+  const answer = await git.run({ args: [...PLAIN, ...args] });
   const merged = isTooOld(answer)
-    ? await withWorktree(ours, (top) => mergeInWorktree(git.in(top), theirs, settings))
+    ? await withWorktree(ours, async (top) =>
+        mergeInWorktree((await findRepository(git.in(top))).git, theirs),
+      )
     : readMerge(answer);
   const files = merged.files.filter((name) => !name.split("/").includes(".loop"));
   if (files.length > 0) return { kind: "conflict", files: files.map(readable) };
@@ -62,8 +62,8 @@ function readMerge(answer: GitAnswer): RawMerge {
   return { tree, files: [...new Set(files)] };
 }
 
-async function mergeInWorktree(git: Git, theirs: string, settings: readonly string[]): Promise<RawMerge> {
-  const run = (...args: string[]) => git.run({ args: [...settings, ...args], env: OUR_NAME });
+async function mergeInWorktree(git: Git, theirs: string): Promise<RawMerge> {
+  const run = (...args: string[]) => git.run({ args: [...PLAIN, ...args], env: OUR_NAME });
   const flags = ["-q", "--no-commit", "--no-ff", "--no-stat", "--no-verify-signatures"];
   const merged = await run("merge", ...flags, theirs);
   if (merged.code !== 0 && merged.code !== 1) mustSucceed(merged);
@@ -75,13 +75,6 @@ async function mergeInWorktree(git: Git, theirs: string, settings: readonly stri
   const input = `${files.join("\0")}${files.length === 0 ? "" : "\0"}`;
   mustSucceed(await git.run({ args: ["update-index", "--force-remove", "-z", "--stdin"], input }));
   return { tree: mustSucceed(await run("write-tree")).trim(), files };
-}
-
-async function driverSettings(git: Git): Promise<readonly string[]> {
-  const drivers = parseConfig(await askConfig(git, "^merge\\..*\\.driver$")).filter(isDistrusted);
-  if (!drivers.every(({ key }) => isPlainName(key)))
-    throw new Error("the git configuration has a merge driver with an unsupported name");
-  return drivers.flatMap(({ key }) => ["-c", `${key}=${BUILT_IN}`]);
 }
 
 /** The tree with every `.loop` from the commit. */

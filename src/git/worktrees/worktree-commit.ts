@@ -35,7 +35,7 @@ export async function commitWork(
 }
 
 async function commitIn(place: WorkTree, ref: string, message: string): Promise<StoryCommitResult> {
-  const { git, head, gitDir, filterSettings } = place.repository;
+  const { git, head, gitDir } = place.repository;
   const tip = await commitOf(git, ref);
   if (tip === null || head === null) return refused(`the branch ${ref.replace("refs/heads/", "")} is gone`);
   if (underWay(gitDir)) return refused("a merge or rebase is in progress in its worktree");
@@ -47,9 +47,9 @@ async function commitIn(place: WorkTree, ref: string, message: string): Promise<
   if (commit !== tip) mustSucceed(await git.run({ args: ["update-ref", ref, commit, tip] }));
   mustSucceed(await git.run({ args: ["symbolic-ref", "HEAD", ref] }));
   // always: an earlier process may have been killed right after the branch moved
-  mustSucceed(await git.run({ args: [...filterSettings, "read-tree", commit] }));
+  mustSucceed(await git.run({ args: ["read-tree", commit] }));
   // only makes the next command faster
-  await git.run({ args: [...filterSettings, "update-index", "-q", "--refresh"] });
+  await git.run({ args: ["update-index", "-q", "--refresh"] });
   return { kind: commit === tip ? "nothing" : "committed", commit };
 }
 

@@ -1,8 +1,8 @@
 /** Creates worktrees: first the record, then the branch, then the files. `worktrees.ts` has the rules. */
-import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { faultOfStoryId } from "../../core/backlog/prd/registry.ts";
-import { errorCode } from "../../system/files.ts";
+import { errorCode, orNull, writeAtomic } from "../../system/files.ts";
 import { commitOf, realFolder, wordsOf } from "../git-process.ts";
 import { openPlace, projectIn, type WorkTree } from "./worktree-place.ts";
 import {
@@ -147,17 +147,27 @@ function draftRecord(
 
 /** Adds the files. Returns the project's folder in the worktree. A failure leaves nothing behind. */
 async function fill(place: WorkTree, record: WorktreeRecord): Promise<string> {
-  const { git, commonDir, filterSettings } = place.repository;
+  const { git, commonDir } = place.repository;
   const { id, path, branch, base } = record;
   const what = branch === null ? ["--detach", path, base] : [path, shortName(branch)];
   const args = ["worktree", "add", "--lock", "--reason", lockReason(id), ...what];
-  const added = await git.run({ args: [...filterSettings, ...args] });
+  // git does not create it behind a link; if this fails, git says why
+  orNull(() => mkdirSync(join(commonDir, "worktrees"), { recursive: true }));
+  const added = await git.run({ args });
   if (added.code !== 0) {
     await takeAway(place, record, base);
     throw new Error(added.problem);
   }
+  pointToRepository(path);
   writeWorktreeRecord(commonDir, { ...record, stage: "ready" });
   return projectIn(place, path);
+}
+
+/** Git wrote the path through our own folder (`guard.ts`). */
+function pointToRepository(path: string): void {
+  const file = join(path, ".git");
+  const [, dir = ""] = /^gitdir: (.+)$/m.exec(readFileSync(file, "utf8")) ?? [];
+  writeAtomic(file, `gitdir: ${realFolder(resolve(path, dir))}\n`);
 }
 
 /** The folder may lie inside another repository, which must not commit it. */

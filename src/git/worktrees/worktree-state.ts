@@ -160,7 +160,7 @@ function isHardlyThere(path: string): boolean {
 }
 
 async function changesIn(place: WorkTree, mayMiss: boolean): Promise<string | null> {
-  const { git, head, filterSettings } = place.repository;
+  const { git, head } = place.repository;
   if (head === null) return "It has no commit.";
   const tree = await treeOfFiles(place);
   const changed = await changedNames(git, head, tree);
@@ -169,7 +169,7 @@ async function changesIn(place: WorkTree, mayMiss: boolean): Promise<string | nu
   if (mayMiss) return null;
   // staged content that differs from the files
   const staged = ["diff-index", "--cached", "--quiet", head, "--", ...FILES];
-  const answer = await git.run({ args: [...filterSettings, ...staged] });
+  const answer = await git.run({ args: staged });
   return answer.code === 0 ? null : "It has staged changes that are not committed.";
 }
 

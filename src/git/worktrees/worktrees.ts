@@ -139,7 +139,9 @@ export async function discardMergeWorktree(place: WorkTree, id: string): Promise
 
 /** For each branch, the work trees that have it checked out. */
 export async function checkedOut({ repository }: WorkTree): Promise<ReadonlyMap<string, readonly string[]>> {
-  const listed = await repository.git.run({ args: ["worktree", "list", "--porcelain"] });
+  // a command that starts no program; it has to see the real folders
+  const plain = repository.git.in(repository.git.cwd);
+  const listed = await plain.run({ args: ["worktree", "list", "--porcelain"] });
   const found = new Map<string, string[]>();
   for (const block of readable(listed.stdout).split("\n\n")) {
     const [, top] = /^worktree (.+)$/m.exec(block) ?? [];

@@ -6,11 +6,11 @@ import { execFile } from "node:child_process";
 import { cpSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runVersion } from "../../agents/capabilities/program-version.ts";
-import { findExecutable } from "../../agents/find.ts";
 import { LoopError } from "../../errors.ts";
 import { putFolder } from "../../store/files/put-folder.ts";
 import { cannotWrite } from "../../store/folder/loop-dir.ts";
 import { readSmall } from "../../system/files.ts";
+import { lookForProgram, withInterpreter } from "../../system/find-program.ts";
 import { fieldOf, parseFields, textOf } from "../conversation/fields.ts";
 import { lookUpwards, notBuilt } from "../conversation/install/built-files.ts";
 import { dataFolder } from "../conversation/install/data-folder.ts";
@@ -74,11 +74,11 @@ export function folderOf(env: NodeJS.ProcessEnv): string {
 }
 
 function findPi(env: NodeJS.ProcessEnv): string {
-  const found = findExecutable("pi", env);
-  if (found !== null) return found;
+  const { path, reason } = lookForProgram("pi", env, process.cwd());
+  if (path !== null) return path;
   throw new LoopError(
     "surroundings",
-    "pi is not on the PATH.",
+    `pi ${reason}.`,
     "Install it first: npm install -g @earendil-works/pi-coding-agent",
   );
 }
@@ -130,8 +130,9 @@ function isSame(one: string, other: string): boolean {
 }
 
 function run(pi: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const [program, ...words] = withInterpreter([pi, ...args], env, process.cwd());
   return new Promise((resolve, reject) => {
-    const child = execFile(pi, [...args], { env, timeout: PATIENCE_MS }, (error, stdout, stderr) => {
+    const child = execFile(program, words, { env, timeout: PATIENCE_MS }, (error, stdout, stderr) => {
       if (error === null) return resolve();
       const said = [stderr, stdout].map((text) => text.trim()).find((text) => text !== "") ?? error.message;
       reject(new LoopError("surroundings", `pi ${args.join(" ")} failed: ${said}`, "See: pi list", error));

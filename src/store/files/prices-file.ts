@@ -1,9 +1,9 @@
 /** Reads the price tables of a project. */
-import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import type { Prices, PriceTable } from "../../core/cost/prices.ts";
 import { LoopError } from "../../errors.ts";
 import { parsePrices, SHIPPED_PRICES } from "../../schema/prices.ts";
+import { ownFile } from "../../system/user-folder.ts";
 import { parseJsonFile, readText, readTextThroughLinks } from "./read-text.ts";
 
 /** Throws a sentence with the place of the first fault, because budgets depend on the prices. */
@@ -18,9 +18,7 @@ export function readPrices(project: { readonly dir: string } | null, env: NodeJS
 }
 
 export function ownPricesFile(env: NodeJS.ProcessEnv): string {
-  const { XDG_CONFIG_HOME: config = "", HOME: home = "" } = env;
-  const folder = isAbsolute(config) ? config : join(isAbsolute(home) ? home : homedir(), ".config");
-  return join(folder, "loopwright", "prices.json");
+  return ownFile(env, "prices.json");
 }
 
 function readTable(path: string, text: string | null): PriceTable | null {

@@ -14,7 +14,7 @@ import { join, resolve } from "node:path";
 import * as z from "zod";
 import { surroundingsError } from "../../errors.ts";
 import { nullOn, orNull, quarantine, readIfThere, writeAtomic } from "../../system/files.ts";
-import { faultOf, makeUserFolder, userFolder } from "../signed/user-folder.ts";
+import { faultOf, makeUserFolder, userFolder } from "../../system/user-folder.ts";
 import { whileReading, whileWriting } from "./loop-dir.ts";
 
 interface TrustedFile {

@@ -11,7 +11,7 @@ import { uptime } from "node:os";
 import { join } from "node:path";
 import type { LoopId } from "../../core/loop.ts";
 import { readSmall, writeAtomic } from "../../system/files.ts";
-import { makeUserFolder, userFolder } from "./user-folder.ts";
+import { makeUserFolder, userFolder } from "../../system/user-folder.ts";
 
 export interface Reached {
   readonly version: number;

@@ -7,7 +7,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { surroundingsError } from "../../errors.ts";
 import { createOnce, nullOn } from "../../system/files.ts";
-import { makeUserFolder, userFolder } from "./user-folder.ts";
+import { makeUserFolder, userFolder } from "../../system/user-folder.ts";
 
 const KEY_BYTES = 32;
 const KEY = /^[0-9a-f]{64}\n$/;

@@ -8,9 +8,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { findExecutable } from "../../../src/agents/find.ts";
 import { createCommandAgent } from "../../../src/agents/process/command.ts";
 import type { LoopId } from "../../../src/core/loop.ts";
 import {
@@ -252,26 +251,4 @@ describe("a broken environment is reported in a sentence and never throws (H1)",
       await outside.remove();
     },
   );
-});
-
-describe("findExecutable", () => {
-  test("finds the program that a shell would start, but no folder, plain file or relative PATH entry", () => {
-    mkdirSync(join(project.dir, "a/tool"), { recursive: true });
-    for (const [folder, mode] of [
-      ["b", 0o644],
-      ["c", 0o755],
-      ["d", 0o755],
-    ] as const) {
-      mkdirSync(join(project.dir, folder));
-      writeFileSync(join(project.dir, folder, "tool"), "#!/bin/sh\n", { mode });
-    }
-    const PATH = ["a", "b", "c", "d"].map((name) => join(project.dir, name));
-    PATH.unshift("", relative(process.cwd(), join(project.dir, "d")));
-    expect(findExecutable("tool", { PATH: PATH.join(":") })).toBe(join(project.dir, "c/tool"));
-    expect(findExecutable("no-such-tool", { PATH: PATH.join(":") })).toBeNull();
-    expect(findExecutable("tool", {})).toBeNull();
-    expect(findExecutable("", { PATH: project.dir })).toBeNull();
-    expect(findExecutable(join(project.dir, "d/tool"), {})).toBe(join(project.dir, "d/tool"));
-    expect(findExecutable(join(project.dir, "b/tool"), {})).toBeNull();
-  });
 });

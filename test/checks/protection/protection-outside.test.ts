@@ -23,6 +23,8 @@ describe("B7 what git runs for a check", () => {
     ["git diff --exit-code", config('[diff]\n\texternal = "true"\n'), ["added .git/config#settings"]],
     ["git status", config("[core]\n\tfsmonitor = ./x\n"), ["added .git/config#settings"]],
     ["git status", config("[include]\n\tpath = ../x\n"), ["added .git/config#settings"]],
+    ["git add a", config('[hook "x"]\n\tcommand = ./x\n'), ["added .git/config#settings"]],
+    ["git add a", config('[lfs "extension.x"]\n\tclean = ./x\n'), ["added .git/config#settings"]],
     ["git -C . log", config('[filter "x"] clean = true\n'), ["added .git/config#settings"]],
     ["test -z $(git status -s)", { ".git/info/exclude": "*\n" }, ["added .git/info/exclude"]],
     ["git commit -m a", { ".git/hooks/pre-commit": "#!/bin/sh\n" }, ["added .git/hooks/pre-commit"]],

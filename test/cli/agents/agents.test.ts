@@ -1,5 +1,5 @@
 /** `loop agents`: whatever lies on the PATH under the name of an agent, the list comes. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { AGENT_NAMES } from "../../../src/core/agents.ts";
@@ -40,6 +40,28 @@ function writeConfig(cwd: string, content: string | object): void {
 }
 
 describe("loop agents (E3)", () => {
+  test("J6 an agent in the project's folders is not started, as npx puts them on the PATH; the reason is shown", async () => {
+    const cwd = makeProject();
+    const bin = join(cwd, "node_modules", ".bin");
+    const started = join(dirname(cwd), "started");
+    mkdirSync(bin, { recursive: true });
+    for (const name of ["codex", "git", "node", "sh", "cat"])
+      writeFileSync(join(bin, name), `#!/bin/sh\necho ${name} >>'${started}'\n`, { mode: 0o755 });
+    const env = { PATH: `${bin}:${join(dirname(cwd), "bin")}:/usr/bin:/bin` };
+    const why = `\`codex\` is only in ${bin}, and programs from the project's folders are not started`;
+    const { agents } = await agentsOf(cwd, env);
+    expect(agents.find(({ name }) => name === "codex")).toMatchObject({ installed: false, problem: why });
+    const { code, stderr } = await runLoop(["until", "x", "--check", "t=true", "--agent", "codex", "--yes"], {
+      cwd,
+      env,
+    });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`No agent was found: ${why}.\n  Install Codex`),
+    ]);
+    expect(existsSync(started)).toBe(false);
+  });
+
   test("E3 programs of all kinds are listed as what they are", async () => {
     const cwd = makeProject();
     install(cwd, "gemini", "#!/bin/sh\nhead -c 200 /dev/urandom\n");

@@ -149,13 +149,13 @@ describe("D11 programs", () => {
     const found = await discover([inside, ".", "", join(base, "way-in"), project, bin].join(":"));
     expect(versions(found)).toEqual({ git: "2.39.5", npm: null });
     expect(existsSync(join(base, "started"))).toBe(false);
+    const own = `is only in ${inside}, and programs from the project's folders are not started`;
     expect(found.problems).toEqual(
-      expect.arrayContaining(
-        ["claude", "gh", "uv"].map((where) => ({
-          where,
-          problem: "is only installed inside this repository, so it was not started",
-        })),
-      ),
+      expect.arrayContaining([
+        { where: "claude", problem: own },
+        { where: "gh", problem: `is only in ${project}, and relative entries of the PATH do not count` },
+        { where: "uv", problem: own },
+      ]),
     );
   });
 

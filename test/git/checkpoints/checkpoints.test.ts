@@ -186,7 +186,7 @@ describe("no checkpoint, with the reason", () => {
   test("B4 without git, with an id that is a path, in an ignored folder, through a link", async () => {
     const cwd = makeRepository();
     const env = { ...ENV, PATH: dirname(cwd) };
-    expect(await checkpoints(cwd, { env }).save(LOOP, "x")).toEqual(none("git is not installed"));
+    expect(await checkpoints(cwd, { env }).save(LOOP, "x")).toEqual(none("git is not on the PATH"));
     expect(await checkpoints(cwd).save("../x" as LoopId, "x")).toEqual(none("not a loop id"));
     write(cwd, { "build/x": "x\n" });
     expect(await checkpoints(join(cwd, "build")).save(LOOP, "x")).toEqual(none("ignored"));

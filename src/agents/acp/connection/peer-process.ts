@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { ProcessRef } from "../../../core/loop.ts";
+import { withInterpreter } from "../../../system/find-program.ts";
 import { procStart } from "../../../system/process.ts";
 import { signalProcess } from "../../../system/process-table.ts";
 import { stopTree, type Tree } from "../../../system/process-tree.ts";
@@ -51,11 +52,11 @@ const MARK = "LOOP_ACP";
 const STDERR_BYTES = 64 * 1024;
 
 // `cat` ends when nobody holds the other end of the pipe. Group 0 is the process's own group. The watchdog ignores
-// the signals that end the agent gently.
+// the signals that end the agent gently. Its programs come from the system, not from the project.
 const WATCHDOG = `
 d=$1
 shift
-( trap '' TERM INT HUP; cat <&3; [ -z "$d" ] || rm -rf -- "$d"; kill -KILL 0 ) >/dev/null 2>&1 </dev/null &
+( PATH=/bin:/usr/bin:$PATH; trap '' TERM INT HUP; cat <&3; [ -z "$d" ] || rm -rf -- "$d"; kill -KILL 0 ) >/dev/null 2>&1 </dev/null &
 exec "$@" 3<&-
 `;
 
@@ -64,7 +65,8 @@ export async function startPeer(command: PeerCommand): Promise<PeerProcess> {
   const mark = randomBytes(8).toString("hex");
   const tmpDir = command.ownTmpDir ? mkdtempSync(join(tmpdir(), "loop-agent-")) : null;
   const since = performance.now();
-  const child = spawn(command.shell, ["-c", WATCHDOG, "loop-agent", tmpDir ?? "", ...command.argv], {
+  const words = withInterpreter(command.argv, command.env, command.projectDir);
+  const child = spawn(command.shell, ["-c", WATCHDOG, "loop-agent", tmpDir ?? "", ...words], {
     cwd: command.projectDir,
     detached: true,
     stdio: ["pipe", "pipe", "pipe", "pipe"],

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import * as z from "zod";
 import { readEndOf } from "../../../system/files.ts";
+import { withInterpreter } from "../../../system/find-program.ts";
 import { withoutTurn } from "../../../system/turn-env.ts";
 import { parseJson, quietly } from "../../quietly.ts";
 import { lenient, parseEvents, Text } from "../../stream/stream-events.ts";
@@ -67,7 +68,7 @@ export async function readExportedStatus(command: ExportCommand): Promise<number
 }
 
 function run({ argv, cwd, env, signal }: ExportCommand, tmpDir: string | null): Promise<string | null> {
-  const [program, ...args] = argv;
+  const [program, ...args] = withInterpreter(argv, env, cwd);
   const all = { ...withoutTurn(env), ...(tmpDir === null ? {} : { TMPDIR: tmpDir }) };
   const options = { cwd, env: all, signal, timeout: EXPORT_MS, maxBuffer: EXPORT_BYTES };
   return new Promise((done) => {

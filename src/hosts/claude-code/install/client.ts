@@ -1,11 +1,9 @@
 /** Runs `claude plugin …`, without a shell. */
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
 import * as z from "zod";
 import { runVersion } from "../../../agents/capabilities/program-version.ts";
-import { findExecutable } from "../../../agents/find.ts";
 import { LoopError } from "../../../errors.ts";
+import { type Looked, lookForProgram, withInterpreter } from "../../../system/find-program.ts";
 import { MARKETPLACE, PLUGIN_ID } from "./places.ts";
 
 const PATIENCE_MS = 60_000;
@@ -38,11 +36,8 @@ const marketplace = z.object({
 
 export type InstalledPlugin = Readonly<z.output<typeof plugin>>;
 
-/** null: not on the PATH. */
-export function findClient(env: NodeJS.ProcessEnv): string | null {
-  if (process.platform !== "win32") return findExecutable("claude", env);
-  const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
-  return folders.map((folder) => join(folder, "claude.exe")).find((path) => existsSync(path)) ?? null;
+export function lookForClient(env: NodeJS.ProcessEnv): Looked {
+  return lookForProgram(process.platform === "win32" ? "claude.exe" : "claude", env, process.cwd());
 }
 
 export async function clientVersion(claude: string, env: NodeJS.ProcessEnv): Promise<string | null> {
@@ -85,8 +80,9 @@ export class PluginClient {
   #run(words: readonly string[], cwd: string): Promise<string> {
     const args = ["plugin", ...words];
     const options = { cwd, env: this.#env, timeout: PATIENCE_MS, maxBuffer: MOST_BYTES };
+    const [program, ...rest] = withInterpreter([this.#claude, ...args], this.#env, cwd);
     return new Promise((resolve, reject) => {
-      const child = execFile(this.#claude, args, options, (error, stdout, stderr) => {
+      const child = execFile(program, rest, options, (error, stdout, stderr) => {
         if (error === null) return resolve(stdout);
         const said = [stderr, stdout].map((text) => text.trim()).find((text) => text !== "");
         const why = said ?? (error.killed ? `no answer within ${PATIENCE_MS / 1000} s` : error.message);

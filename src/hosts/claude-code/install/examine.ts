@@ -2,7 +2,7 @@
 import { LoopError } from "../../../errors.ts";
 import { broken, type Finding, note, ok, TWO_STOP_HOOKS } from "../../conversation/finding.ts";
 import { capOf } from "../hooks/block-cap.ts";
-import { clientVersion, findClient, type InstalledPlugin, PluginClient } from "./client.ts";
+import { clientVersion, type InstalledPlugin, lookForClient, PluginClient } from "./client.ts";
 import {
   type ClientSettings,
   capIn,
@@ -29,10 +29,10 @@ interface ClientSurroundings {
 export async function examineClient(around: ClientSurroundings): Promise<readonly Finding[]> {
   const { project, env } = around;
   const settings = readClientSettings(placesOf(env).config, project);
-  const claude = findClient(env);
+  const { path: claude, reason } = lookForClient(env);
   if (claude === null)
     return [
-      note("claude", "is not on the PATH; loops use other agents", "Install Claude Code."),
+      note("claude", `${reason}; loops use other agents`, "Install Claude Code."),
       ...examineSettings(settings, env, []),
     ];
   const word = judgeVersion(await clientVersion(claude, env));

@@ -1,8 +1,8 @@
 /** `/loop …` in pi. The command line program runs it in a separate process, without the model. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { findExecutable } from "../../../agents/find.ts";
 import { LoopError } from "../../../errors.ts";
+import { findProgram } from "../../../system/find-program.ts";
 import { carryOutTyped } from "../../conversation/typed.ts";
 import { PI_COMMAND_NAME } from "../command-name.ts";
 import type { PiSession } from "../session.ts";
@@ -74,7 +74,7 @@ function findCommand(folder: string, env: NodeJS.ProcessEnv): readonly [string, 
   const files = [join(folder, "loop", "loop.cjs"), join(folder, "..", "loop.cjs")];
   const file = files.find((path) => existsSync(path));
   const isNode = process.versions.bun === undefined;
-  const node = isNode ? process.execPath : findExecutable("node", env);
+  const node = isNode ? process.execPath : findProgram("node", env);
   if (file === undefined || node === null)
     throw new LoopError(
       "surroundings",

@@ -1,9 +1,9 @@
 /** Checks the installed hooks of other clients. Only reads; starts and writes nothing. */
 import { join } from "node:path";
-import { findExecutable } from "../../../agents/find.ts";
 import { tidyLine } from "../../../core/claims/tidy.ts";
 import { LoopError } from "../../../errors.ts";
 import { readSmall } from "../../../system/files.ts";
+import { findProgram } from "../../../system/find-program.ts";
 import { parseJsonc, toValue } from "../../../system/jsonc/tree.ts";
 import { isFields } from "../../conversation/fields.ts";
 import { broken, type Finding, note, ok, TWO_STOP_HOOKS } from "../../conversation/finding.ts";
@@ -52,7 +52,7 @@ function examineScope(client: ClientName, scope: InstallScope, around: Around): 
   if (planInstall(client, scope, around).changes.length > 0)
     return broken(client, `the hooks (${scope}) are from another version`, install);
   if (scope === "project")
-    return findExecutable("loop", around.env) === null
+    return findProgram("loop", around.env) === null
       ? note(client, "the project's hooks start `loop`, but it is not on the PATH", NEEDS_LOOP)
       : ok(client, "hooks of this project");
   const [wrong] = brokenFiles(around.program);

@@ -1,16 +1,23 @@
 /**
  * What belongs to the person and not to a project: `$XDG_CONFIG_HOME/loopwright` or `~/.config/loopwright`. It has the
- * key (`user-key.ts`), what the person trusts (`folder/trust.ts`) and how far each journal was (`reached.ts`).
+ * key (`store/signed/user-key.ts`), what the person trusts (`store/folder/trust.ts`), how far each journal was
+ * (`store/signed/reached.ts`) and what git takes instead of a repository's configuration (`git/guard.ts`).
  */
 import { lstatSync, mkdirSync } from "node:fs";
+import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { LoopError, surroundingsError } from "../../errors.ts";
-import { errorCode, orNull } from "../../system/files.ts";
+import { LoopError, surroundingsError } from "../errors.ts";
+import { errorCode, orNull } from "./files.ts";
 
 /** null: neither variable is usable. The XDG rules say to ignore a relative XDG_CONFIG_HOME. */
 export function userFolder({ XDG_CONFIG_HOME: config, HOME: home }: NodeJS.ProcessEnv): string | null {
   if (config !== undefined && isAbsolute(config)) return join(config, "loopwright");
   return home !== undefined && isAbsolute(home) ? join(home, ".config", "loopwright") : null;
+}
+
+/** A file that the person wrote there, to read. Without usable variables it is below the home folder of the account. */
+export function ownFile(env: NodeJS.ProcessEnv, name: string): string {
+  return join(userFolder(env) ?? join(homedir(), ".config", "loopwright"), name);
 }
 
 /** Creates the folder of this name in the person's folder. Throws a sentence when that fails, or others can write there. */

@@ -23,7 +23,7 @@ import { commandFlag } from "../flags/values.ts";
 import { commandNameIn, hostSession } from "../hosts/host-session.ts";
 import type { Io } from "../io.ts";
 import { openProject, openProjectToRead, type Project, type ProjectFlags } from "../project.ts";
-import { refuseAgent } from "../run/person.ts";
+import { needPerson } from "../run/person.ts";
 import { listenForStop } from "../run/signals.ts";
 import { settleOrphan } from "../tasks/settle-fire.ts";
 import { type GoalRunFlags, runGoal } from "./goal-runner.ts";
@@ -85,7 +85,7 @@ export async function continueCommand(
   const raise = raiseFrom(flags);
   const { project, goal } = openGoal(id, flags, io);
   const { store } = project;
-  refuseAgent(goal, "continue this loop");
+  needPerson(store, "continue this loop", io);
   const session = hostSession(process.env);
   refuseElsewhere(project, goal, session);
   const event = { type: "goal.continued", raise, retryNow: flags.now ?? false, session } as const;
@@ -169,7 +169,7 @@ export async function answerCommand(
   const { store } = openForChange(flags, io);
   const { id, note } = readAnswer(args, allGoals(store));
   const goal = findGoal(store, id);
-  refuseAgent(goal, answer);
+  needPerson(store, answer, io);
   if (goal.gate === null)
     throw usageError(`Goal ${goal.id} has no open question.`, `See: loop status ${goal.id}`);
   const event = {

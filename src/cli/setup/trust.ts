@@ -14,6 +14,7 @@ import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
+import { needPerson } from "../run/person.ts";
 import { commandsOf, type RepositoryFile, untrustedOf } from "./repository-commands.ts";
 
 export interface TrustFlags extends ProjectFlags {
@@ -42,6 +43,7 @@ export async function trustCommand(flags: TrustFlags, io: Io): Promise<number> {
   if (flags.list) return showList(trust, flags, io);
   const project = openProject(flags, io);
   if (flags.revoke) return revoke(project, trust, flags, io);
+  needPerson(project.store, "trust what a repository brings", io);
   const found = await look(project, trust);
   if (!found.isForeign && found.files.length === 0) return sayNothing(project, flags, io);
   if (!flags.yes && !io.interactive) {

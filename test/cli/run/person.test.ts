@@ -83,7 +83,7 @@ describe.skipIf(!onLinux)("J2 an agent cannot answer for the person", () => {
     const pid = Number(readFileSync(join(dirname(cwd), "waits"), "utf8"));
     expect(isAlive({ pid, start: null })).toBe(false);
     expect(stateOf(cwd)).toMatchObject({ accepted: [], pause: { code: "integrity" } });
-    expect(stateOf(cwd).receipts).toMatchObject([{ held: "sealed" }]);
+    expect(stateOf(cwd).receipts).toMatchObject([{ held: "sealed" }, { held: "sealed" }]);
   });
 });
 

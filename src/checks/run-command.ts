@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { maskTail } from "../core/secrets/mask.ts";
 import type { CheckEvidence, Checker } from "../ports/checks.ts";
 import { stopTree, type Tree } from "../system/process-tree.ts";
+import { sealingOf, sealOf } from "../system/seal.ts";
 import { currentMask } from "../system/secrets.ts";
 
 export interface CommandCheckerOptions {
@@ -27,20 +28,24 @@ export function createCommandChecker(projectDir: string, options: CommandChecker
     async run(command, timeoutMs, signal, mark = "") {
       if (signal.aborted) return { exitCode: null, timedOut: false, tail: "" };
       const own = markOf(randomUUID());
+      const marks = mark === "" ? [own] : [own, markFor(cwd, mark)];
+      // the checks of a job run one at a time, so they may share a seal
+      const seal = sealFor(marks.at(-1) ?? own);
       const since = performance.now();
       let child: ChildProcess;
       try {
-        child = spawnCheck(command, cwd, mark === "" ? [own] : [own, markFor(cwd, mark)], options);
+        child = spawnCheck(command, cwd, marks, seal, options);
       } catch (error) {
         return notStarted(error);
       }
-      const tree = { group: child.pid ?? null, marks: [own.join("=")], since };
+      const tree = { group: child.pid ?? null, marks: [own.join("=")], seal, since };
       return watchCheck(child, tree, timeoutMs, signal, killGraceMs);
     },
     async sweep(mark) {
       // the old group id may belong to another process now
-      const marks = [markFor(cwd, mark).join("=")];
-      if (mark !== "") await stopTree({ group: null, marks }, killGraceMs);
+      const left = markFor(cwd, mark);
+      const tree = { group: null, marks: [left.join("=")], seal: sealFor(left) };
+      if (mark !== "") await stopTree(tree, killGraceMs);
     },
   };
 }
@@ -59,15 +64,23 @@ function markOf(text: string): Mark {
   return [letters.join(""), hash.slice(8, 40)];
 }
 
+function sealFor(mark: Mark): number {
+  return sealOf(mark.join("="));
+}
+
 function spawnCheck(
   command: string,
   cwd: string,
   marks: readonly Mark[],
+  seal: number,
   options: CommandCheckerOptions,
 ): ChildProcess {
   const shell = options.shell ?? "/bin/sh";
+  const { before, set } = sealingOf(shell);
   // One pipe for both streams keeps their lines in order. On its own line, it works even when the command has a syntax error.
-  return spawn(shell, ["-c", `exec 2>&1\n${command}`], {
+  const script = `${set(seal)}; exec 2>&1\n${command}`;
+  const [program = shell, ...args] = [...before, shell, "-c", script];
+  return spawn(program, args, {
     cwd,
     detached: true,
     stdio: ["ignore", "pipe", "ignore"],

@@ -15,7 +15,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
-import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { errorCode, orNull, readSmall, writeAtomic } from "../system/files.ts";
 import { isInside } from "../system/inside.ts";
 import { makeUserFolder, userFolder } from "../system/user-folder.ts";

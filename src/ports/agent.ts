@@ -29,8 +29,6 @@ export interface Turn {
   readonly model?: string;
   /** The cost limit, for agents that accept one. */
   readonly budgetUsd: number | null;
-  /** Every process that the turn started ends with the turn, even outside its process group. Set when checks follow. */
-  readonly leavesNothing?: boolean;
   /** The commands of the checks: the agent may run these without asking. */
   readonly commands?: readonly string[];
   /** The complete prompt, for an agent that cannot resume `conversation`. It replaces `text`. */
@@ -92,6 +90,7 @@ export type TurnFate =
 /** Runs prompts. Must not throw, whatever the agent does. */
 export interface Agent {
   readonly name: string;
+  /** Every process that the turn started ends with the turn, even outside its process group (J3). */
   run(turn: Turn, control: TurnControl): Promise<TurnEnd>;
   /** Finds out what happened to a turn that another process intended to start under `turn.token`. */
   reconcile(turn: Turn, control: TurnControl): Promise<TurnFate>;

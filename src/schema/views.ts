@@ -254,6 +254,7 @@ const outcomeView = z.object({
   finishedAt: moment,
   usage: usage.optional(),
   takenBy: text.optional(),
+  held: z.enum(["sealed", "marked", "group"]).optional(),
   count: count.optional(),
   untilSlot: time.optional(),
 });

@@ -1,5 +1,5 @@
 /** Which processes started this one. */
-import { parseStat, readStat } from "./process-table.ts";
+import { parseStat, ps, readStat } from "./process-table.ts";
 
 const MAX_DEPTH = 64;
 
@@ -8,7 +8,12 @@ export function isDescendantOf(pid: number, from: number = process.ppid): boolea
   let current: number | null = from;
   for (let depth = 0; depth < MAX_DEPTH && current !== null && current > 1; depth++) {
     if (current === pid) return true;
-    current = parseStat(readStat(current) ?? "")?.parent ?? null;
+    current = parentOf(current);
   }
   return false;
+}
+
+function parentOf(pid: number): number | null {
+  if (process.platform === "linux") return parseStat(readStat(pid) ?? "")?.parent ?? null;
+  return Number(ps(["-o", "ppid=", "-p", String(pid)])) || null;
 }

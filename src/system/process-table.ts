@@ -33,7 +33,7 @@ export function readStat(pid: number): string | null {
   return orNull(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
 }
 
-interface ProcessStat {
+export interface ProcessStat {
   readonly state: string;
   readonly parent: number;
   readonly group: number;

@@ -13,10 +13,15 @@ export function pidsAfter(pid: number, since: number): readonly number[] | null 
   const mostForks = (performance.now() - since) * FORKS_PER_MS;
   // after so many forks the numbers may have started again; half, because some pids are in use
   if (highest === null || mostForks >= highest / 2) return null;
-  // /proc/loadavg is stale in containers
-  const last = readNumber("/proc/sys/kernel/ns_last_pid");
+  const last = lastPid();
   if (last === null || last < pid || last - pid > MOST_PIDS) return null;
   return Array.from({ length: last - pid }, (_, index) => pid + 1 + index);
+}
+
+/** The newest pid; null: unknown. */
+export function lastPid(): number | null {
+  // /proc/loadavg is stale in containers
+  return readNumber("/proc/sys/kernel/ns_last_pid");
 }
 
 function readNumber(path: string): number | null {

@@ -105,6 +105,22 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
+test.skipIf(process.platform !== "linux")("J3 what hid itself is ended too, also after a crash", async () => {
+  expect(await check(`sh '${fixture("hides.sh")}' hidden`)).toMatchObject({ exitCode: 0 });
+  expect(isAlive({ pid: await pidIn("hidden"), start: null })).toBe(false);
+  const checker = createCommandChecker(project.dir, { killGraceMs: 200 });
+  const stop = new AbortController();
+  const command = `sh '${fixture("hides.sh")}' left; sleep 1000`;
+  const running = checker.run(command, 20_000, stop.signal, "job-1");
+  const left = await pidIn("left");
+  await createCommandChecker(project.dir).sweep("job-2");
+  expect(isAlive({ pid: left, start: null })).toBe(true);
+  await createCommandChecker(project.dir).sweep("job-1");
+  expect(isAlive({ pid: left, start: null })).toBe(false);
+  stop.abort();
+  await running;
+});
+
 test("a line that is no shell is evidence, in words", async () => {
   const { exitCode, tail } = await check("if then (");
   expect(exitCode).not.toBe(0);

@@ -150,6 +150,7 @@ describe("loop history --json", () => {
       reason: null,
       startedAt: expect.stringMatching(ISO),
       finishedAt: expect.stringMatching(ISO),
+      held: process.platform === "linux" ? "sealed" : "group",
     });
     expect((Date.parse(last.slot) - Date.parse(task.createdAt)) % 1_000).toBe(0);
     expect(Date.parse(last.dueAt) - Date.parse(last.slot)).toBe(task.jitterMs);

@@ -17,6 +17,7 @@ import { promptFile, pruneRuns, runFolder } from "../process/run-folder.ts";
 import { describeStop, firstStop, type StopLimits } from "../process/stop.ts";
 import { type AttemptSettings, TurnAttempt } from "./attempt.ts";
 import { openPeer } from "./connection/peer.ts";
+import { markedTree } from "./connection/peer-process.ts";
 import { createPool, type Pool, staysWarm } from "./connection/pool.ts";
 import { readExportedStatus, readKeptError } from "./failures/recorded-errors.ts";
 import type { AcpProfile } from "./profiles.ts";
@@ -131,7 +132,7 @@ async function reconcileTurn(settings: Settings, turn: Turn): Promise<TurnFate> 
   if (ended !== null) return { kind: "ended", end: ended };
   const { process } = ticket;
   const group = isAlive(process) ? process.pid : null;
-  await stopTree({ group, marks: readMarks(folder, turn.token) }, settings.killGraceMs);
+  await stopTree(markedTree(group, readMarks(folder, turn.token)), settings.killGraceMs);
   // read again: the turn may have ended meanwhile
   const end = readEnd(folder, turn.token);
   return end === null ? { kind: "lost", reason: LOST } : { kind: "ended", end };

@@ -156,11 +156,11 @@ export class TurnAttempt {
 
   /** null: the ticket is ours. */
   #claim(seat: PooledAgent, text: string): TurnEnd | null {
-    const { token, leavesNothing } = this.#turn;
+    const { token } = this.#turn;
     const { ref, tree } = seat.peer.process;
     try {
       if (text !== this.#turn.text) writeAtomic(promptFile(this.#folder), text, false);
-      if (leavesNothing) seat.members ??= membersOf(tree);
+      seat.members ??= membersOf(tree);
       if (this.#stopping.signal.aborted) return { kind: "cancelled" };
       const refusal = takeTicket(this.#folder, token, ref);
       if (refusal !== null) return failedEnd("fault", refusal);
@@ -221,8 +221,7 @@ export class TurnAttempt {
     // `stop` ends the agent and records the end of the turn
     if (this.#stopping.signal.aborted) return end;
     const { process } = seat.peer;
-    if (this.#turn.leavesNothing && !seat.peer.isGone())
-      await endStrays(process.tree, seat.members ?? [], this.#settings.killGraceMs);
+    if (!seat.peer.isGone()) await endStrays(process.tree, seat.members ?? [], this.#settings.killGraceMs);
     writeEnd(this.#folder, this.#turn.token, end, process.stderr());
     if (this.#isAbandoned) await this.#pool.drop(seat);
     else await this.#pool.give(seat, this.#turn);

@@ -5,7 +5,7 @@
  *
  * 1. A turn starts at most once per token (ticket.ts), and never after its deadline.
  * 2. "never" is answered only when a recovery holds the ticket. Unreadable files mean "lost".
- * 3. A turn that ended leaves no process in its group. A stopped turn leaves no process that it started.
+ * 3. A turn that ended or was stopped leaves no process that it started (J3).
  * 4. Nothing here throws because of an agent, the disk or the system.
  * 5. Streamed lines are for people. The end of a turn is read from its files.
  */
@@ -23,13 +23,14 @@ import {
 import { lookAt } from "../../system/files.ts";
 import { isAlive, procStart } from "../../system/process.ts";
 import { stopTree, type Tree } from "../../system/process-tree.ts";
+import { sealingOf } from "../../system/seal.ts";
 import { takeOutput } from "./mask-output.ts";
 import { describeError, type Finished, failedEnd, makeFailure, refusedEnd } from "./reasons.ts";
 import { openFolder, prepareFolder, pruneRuns } from "./run-folder.ts";
 import { describeStop, firstStop, type Stop } from "./stop.ts";
 import { type Tail, tailLines } from "./tail.ts";
 import { describeRefusal, readExit, settleTicket, type Ticket } from "./ticket.ts";
-import { exitOf, NO_TICKET, spawnTurn, straysOf, treeOf } from "./turn-process.ts";
+import { exitOf, leftOf, NO_TICKET, spawnTurn, treeOf } from "./turn-process.ts";
 
 export interface LaunchOptions {
   readonly now?: () => number;
@@ -112,7 +113,7 @@ async function runTurn(settings: Settings, turn: Turn, control: TurnControl): Pr
   if (pid === undefined) return refusedEnd(NOT_STARTED, await exited);
   const tree = { ...treeOf(settings.projectDir, turn, pid), since };
   try {
-    control.onStarted({ pid, start: procStart(pid) });
+    control.onStarted({ pid, start: procStart(pid), held: sealingOf(settings.shell).held });
   } catch (error) {
     await stopTree(tree, settings.killGraceMs);
     throw error;
@@ -178,14 +179,9 @@ async function reconcileTurn(settings: Settings, turn: Turn, control: TurnContro
   }
   // read again: the turn may have ended meanwhile
   const code = readExit(folder, turn.token);
-  await stopTree(leftOf(turn, tree, process.pid), settings.killGraceMs);
+  await stopTree(leftOf(tree, process.pid), settings.killGraceMs);
   const end = endOf(settings, turn, folder, code);
   return code === null ? { kind: "lost", reason: NO_EXIT_CODE } : { kind: "ended", end };
-}
-
-/** The processes that must not outlive a turn that ended by itself. */
-function leftOf({ leavesNothing }: Turn, tree: Tree, pid: number): Tree {
-  return leavesNothing ? { ...tree, ...straysOf(tree, pid), marks: tree.marks } : straysOf(tree, pid);
 }
 
 /** Polls, because the child of another runner sends no event here. */
@@ -224,7 +220,7 @@ async function finishTurn(
     tail?.drop();
     return { kind: "cancelled" };
   }
-  await stopTree(stop === null ? leftOf(turn, tree, pid) : tree, settings.killGraceMs);
+  await stopTree(stop === null ? leftOf(tree, pid) : tree, settings.killGraceMs);
   tail?.finish();
   if (stop !== null) return stoppedEnd(settings, turn, folder, stop, turn.deadlineAt - startedAt);
   const exit = await exited;

@@ -80,7 +80,6 @@ async function takeTurn(
       env: { LOOP_KIND: "plan", LOOP_ROLE: "planner", LOOP_ITERATION: String(round), ...modelEnv(planner) },
       conversation,
       budgetUsd: null,
-      leavesNothing: true,
     },
     { signal: planner.signal, onStarted: () => {}, onEvent: planner.onEvent },
   );

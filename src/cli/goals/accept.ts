@@ -10,13 +10,13 @@ import type { Protection } from "../../ports/checks.ts";
 import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import { answer, type Io } from "../io.ts";
-import { refuseAgent } from "../run/person.ts";
+import { needPerson } from "../run/person.ts";
 import { type GoalFlags, openGoal } from "./goal.ts";
 
 export async function acceptCommand(id: string | undefined, flags: GoalFlags, io: Io): Promise<number> {
   const { project, goal } = openGoal(id, flags, io);
   const { store, root } = project;
-  refuseAgent(goal, "accept");
+  needPerson(store, "accept", io);
   const changes = goal.protectedChanges;
   if (changes.length === 0)
     return answer(flags, io, { accepted: [] }, `Goal ${goal.id} changed no file that its checks depend on.`);

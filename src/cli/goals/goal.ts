@@ -24,7 +24,7 @@ import { commandNameIn, hostSession } from "../hosts/host-session.ts";
 import { answer, type Io } from "../io.ts";
 import { openProjectToChange, openProjectToRead, type Project, type ProjectFlags } from "../project.ts";
 import type { RunFlags } from "../run/foreground.ts";
-import { refuseAgent } from "../run/person.ts";
+import { needPerson } from "../run/person.ts";
 import { listenForStop } from "../run/signals.ts";
 import { settleOrphan } from "../tasks/settle-fire.ts";
 import { runGoal } from "./goal-runner.ts";
@@ -87,7 +87,7 @@ export async function continueCommand(
   const raise = raiseFrom(flags);
   const { project, goal } = openGoal(id, flags, io);
   const { store } = project;
-  refuseAgent(goal, "continue this loop");
+  needPerson(store, "continue this loop", io);
   const session = hostSession(process.env);
   refuseElsewhere(project, goal, session);
   const event = { type: "goal.continued", raise, retryNow: flags.now ?? false, session } as const;
@@ -165,7 +165,7 @@ export async function answerCommand(
   const { store } = openProjectToChange(flags, io);
   const { id, note } = readAnswer(args, allGoals(store));
   const goal = findGoal(store, id);
-  refuseAgent(goal, word);
+  needPerson(store, word, io);
   if (goal.gate === null)
     throw usageError(`Goal ${goal.id} has no open question.`, `See: loop status ${goal.id}`);
   const { kind: gate, question } = goal.gate;

@@ -1,27 +1,58 @@
-/** Refuses commands that only a person may use, when an agent uses them inside a turn. */
-import type { Goal } from "../../core/goal/goal.ts";
+/**
+ * Refuses commands that only a person may use, when a turn uses them (J2). A process of a turn is known by its seal,
+ * which it cannot remove (`system/seal.ts`), elsewhere by its environment and by the processes that started it.
+ */
 import { allGoals } from "../../engine/goals/goals.ts";
 import { usageError } from "../../errors.ts";
 import type { Store } from "../../ports/store.ts";
 import { isDescendantOf } from "../../system/lineage.ts";
+import { heldHere, isSealed } from "../../system/seal.ts";
+import type { Io } from "../io.ts";
 
-/** Not a security boundary: an agent with the user's rights can get around it, but does not by merely trying. */
-export function refuseAgent(goal: Goal, what: string): void {
-  const turn = process.env.LOOP_FIRE_ID ?? "";
-  // the person typed it into the conversation of the turn
-  if (process.env.LOOP_TYPED === "1" && process.env.LOOP_SESSION !== undefined) return;
-  const pid = goal.job?.process?.pid;
-  const isInside = turn.startsWith(`${goal.id}-`) || (pid !== undefined && isDescendantOf(pid));
-  if (isInside)
-    throw usageError(`Only a person can ${what}: this was called from inside a turn of goal ${goal.id}.`);
+/** For commands that change loops. */
+export function refuseTurns(store: Store, what: string): void {
+  const turn = turnAround(store);
+  if (turn !== null) throw usageError(`Only a person can ${what}: this was called from inside ${turn}.`);
 }
 
-/** The same for commands that concern all loops of the project. */
-export function refuseTurns(store: Store, what: string): void {
-  for (const goal of allGoals(store)) refuseAgent(goal, what);
-  const pids = [...store.loops()].flatMap((loop) =>
-    loop.kind === "task" && loop.fire?.process ? loop.fire.process.pid : [],
+/** For answers that only a person may give. They need a terminal where the system cannot tell who asks. */
+export function needPerson(store: Store, what: string, { interactive }: Pick<Io, "interactive">): void {
+  refuseTurns(store, what);
+  if (interactive || isTyped(store) || heldHere() === "sealed") return;
+  // no turn can have left a process that asks now
+  if ([...store.loops()].length === 0) return;
+  throw usageError(
+    `Only a person can ${what}: this system cannot tell who asks without a terminal.`,
+    "Run the same command in a terminal.",
   );
-  if (process.env.LOOP_FIRE_ID || pids.some((pid) => isDescendantOf(pid)))
-    throw usageError(`Only a person can ${what}: this was called from inside a turn of a loop.`);
+}
+
+/** The turn that started this process; null: none is known. */
+function turnAround(store: Store): string | null {
+  const turn = process.env.LOOP_FIRE_ID ?? "";
+  const isMarked = turn !== "" || isSealed();
+  if (!isMarked && isTyped(store)) return null;
+  const goal = allGoals(store).find(
+    ({ id, job }) => turn.startsWith(`${id}-`) || (job?.process && isDescendantOf(job.process.pid)),
+  );
+  if (goal !== undefined) return `a turn of goal ${goal.id}`;
+  return isMarked || otherPids(store).some((pid) => isDescendantOf(pid)) ? "a turn of a loop" : null;
+}
+
+/** The processes of the turns of tasks and stories. */
+function otherPids(store: Store): readonly number[] {
+  return [...store.loops()].flatMap((loop) => {
+    if (loop.kind === "task") return loop.fire?.process?.pid ?? [];
+    return loop.kind === "backlog" ? loop.attempts.flatMap(({ job }) => job?.process?.pid ?? []) : [];
+  });
+}
+
+/** Did the person type the command in a conversation? Then its client started this process. */
+function isTyped({ sessions }: Store): boolean {
+  const { LOOP_TYPED, LOOP_SESSION = "" } = process.env;
+  if (LOOP_TYPED !== "1" || LOOP_SESSION === "") return false;
+  // Windows does not tell which process started which
+  if (process.platform === "win32") return true;
+  const client = sessions.read(LOOP_SESSION)?.client.pid;
+  return client !== undefined && isDescendantOf(client);
 }

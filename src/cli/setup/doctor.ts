@@ -6,11 +6,13 @@
  */
 import { runVersion } from "../../agents/capabilities/program-version.ts";
 import { count } from "../../core/text/figures.ts";
+import { HELD } from "../../core/text/goal/receipt.ts";
 import { isOlder } from "../../hosts/claude-code/install/client-version.ts";
 import { examineClient } from "../../hosts/claude-code/install/examine.ts";
 import { broken, type Finding, note, ok } from "../../hosts/conversation/finding.ts";
 import { examineClients } from "../../hosts/stop-hook/install/examine.ts";
 import { lookForProgram } from "../../system/find-program.ts";
+import { heldHere } from "../../system/seal.ts";
 import { VERSION } from "../../version.ts";
 import { EXIT } from "../exit-codes.ts";
 import { answer, type Io, paint, type Style } from "../io.ts";
@@ -29,6 +31,7 @@ export async function doctorCommand(flags: ProjectFlags, io: Io): Promise<number
   const findings = [
     await examineNode(env),
     examineGit(env),
+    examineProcesses(),
     ...(await examineClient({ project, env, version: VERSION })),
     ...examineClients(aroundOf(project)),
     ...examineProject(project, Date.now()),
@@ -64,6 +67,13 @@ function examineGit(env: NodeJS.ProcessEnv): Finding {
   return path === null
     ? note("git", `${reason}, so there are no checkpoints and no rollback`, "Install git.")
     : ok("git", path);
+}
+
+/** Can a turn leave a process behind? */
+function examineProcesses(): Finding {
+  const held = heldHere();
+  const text = `the processes of a turn are ${HELD[held]}`;
+  return held === "sealed" ? ok("processes", text) : note("processes", text, null);
 }
 
 function examineEnvironment(env: NodeJS.ProcessEnv): readonly Finding[] {

@@ -19,6 +19,7 @@ import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import { answer, type Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
+import { needPerson } from "../run/person.ts";
 import { commandsOf, type RepositoryFile, untrustedOf } from "./repository-commands.ts";
 
 export interface TrustFlags extends ProjectFlags {
@@ -54,6 +55,7 @@ export async function trustCommand(flags: TrustFlags, io: Io): Promise<number> {
   if (flags.list) return showList(trust, flags, io);
   const project = openProject(flags, io);
   if (flags.revoke) return revoke(project, trust, flags, io);
+  needPerson(project.store, "trust what a repository brings", io);
   const found = await look(project, trust);
   if (found.journal === null && found.held.length === 0 && found.files.length === 0)
     return sayNothing(project, flags, io);

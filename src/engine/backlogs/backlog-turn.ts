@@ -61,7 +61,6 @@ export function openStoryTurn(work: StoryJob, { place, dir }: WorkPlace): StoryT
     conversation: null,
     ...(model === null ? {} : { model }),
     budgetUsd: Math.max(0.01, terms.budgetUsd - backlog.spent.costUsd),
-    leavesNothing: true,
     commands: commandsOfChecks(checks),
   };
   return { agent: backlogParts.agentFor(terms[role], dir), turn };

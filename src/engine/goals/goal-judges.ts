@@ -33,7 +33,6 @@ export function panelOf({ parts, goals, goal, job }: Omit<GoalJob, "signal">): P
       },
       conversation: null,
       budgetUsd: Math.max(0.01, goal.limits.budgetUsd - goal.spent.costUsd),
-      leavesNothing: true,
       answerSchema: VERDICT_SCHEMA,
     }),
   };

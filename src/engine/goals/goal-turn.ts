@@ -43,7 +43,6 @@ export function openTurn({ parts, goals, goal, job, signal }: GoalJob, underway:
     },
     ...conversationOf(goal, job),
     budgetUsd: Math.max(0.01, goal.limits.budgetUsd - goal.spent.costUsd),
-    leavesNothing: true,
     commands: kind === "work" ? commandsOfChecks(goal.criteria) : [],
   };
   const onStarted = (process: ProcessRef | null) =>

@@ -455,7 +455,7 @@ describe("E3 a turn is stopped", () => {
 describe("E3 agents stay warm", () => {
   test.skipIf(process.platform !== "linux")("but not what a turn left that leaves nothing", async () => {
     const agent = world.agent();
-    const first = await agent.run(workTurn("one", { leavesNothing: true }), makeControl());
+    const first = await agent.run(workTurn("one"), makeControl());
     if (first.kind !== "ok") throw new Error(JSON.stringify(first));
     const steps = [
       { child: { file: "in-group", detached: false } },
@@ -464,7 +464,7 @@ describe("E3 agents stay warm", () => {
       { waitFor: "escaped" },
       { say: "x" },
     ];
-    const turn = workTurn(steps, { leavesNothing: true, conversation: first.conversation });
+    const turn = workTurn(steps, { conversation: first.conversation });
     expect(await agent.run(turn, makeControl())).toMatchObject({ kind: "ok" });
     for (const file of ["in-group", "escaped"]) expect(isGone(await world.pidIn(file))).toBe(true);
     const third = await agent.run(

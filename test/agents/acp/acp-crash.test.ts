@@ -91,6 +91,20 @@ describe("E3 H1 the runner of a warm agent", () => {
     expect(world.prompts()).toHaveLength(1);
   });
 
+  test.skipIf(process.platform !== "linux").each(["killed", "exits"])(
+    "J3 %s: a process that the agent hid from everybody ends too",
+    async (how) => {
+      const hang = how === "killed" ? [{ hang: true }] : [{ say: "x" }];
+      const runner = startRunner([workTurn([{ hide: "hidden" }, { ready: "ready" }, ...hang])]);
+      const hidden = await world.pidIn("hidden");
+      await world.pidIn("ready");
+      if (how === "killed") await runner.kill();
+      else await runner.exited;
+      await until(() => isGone(hidden), "the hidden process is gone", 5_000);
+      await until(() => world.project.processes().length === 0, "nothing is left");
+    },
+  );
+
   test.each(["killed", "exits"])("%s: nothing of an agent's own TMPDIR is left", async (how) => {
     const turns = [
       workTurn([{ env: true }, { say: "x" }]),

@@ -475,12 +475,12 @@ describe("a chain of real processes", () => {
     await until(() => runs().includes("B"), "the second one runs");
     await runner.kill();
     const chain = () => createChain(commands(first, second));
-    const fate = await chain().reconcile(makeTurn({ leavesNothing: true }), makeControl());
+    const fate = await chain().reconcile(makeTurn(), makeControl());
     expect(fate.kind).toBe("running");
     writeFileSync(inProject("go"), "");
     const end = { kind: "ok", answer: "fine\n", takenBy: "command-2" };
     expect(fate.kind === "running" && (await fate.end)).toMatchObject(end);
-    expect(await chain().reconcile(makeTurn({ leavesNothing: true }), makeControl())).toMatchObject({
+    expect(await chain().reconcile(makeTurn(), makeControl())).toMatchObject({
       kind: "ended",
       end: { ...end, takenWhy: "command: out of service (exit 75: down)" },
     });

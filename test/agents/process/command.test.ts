@@ -22,6 +22,9 @@ import {
   plainEnd,
 } from "../../fixtures/agents/project.ts";
 
+/** Of a turn on this system. */
+const HELD = process.platform === "linux" ? "sealed" : "group";
+
 let project: Project;
 beforeEach(async () => {
   project = await makeProject();
@@ -38,7 +41,7 @@ describe("a command as an agent (E3)", () => {
     expect(end).toMatchObject({
       answer: expect.stringContaining("'QUOTES' \"AND\" $(NO) `SHELL` \\ \0 END"),
     });
-    expect(control.started).toEqual([{ pid: expect.any(Number), start: expect.any(String) }]);
+    expect(control.started).toEqual([{ pid: expect.any(Number), start: expect.any(String), held: HELD }]);
   });
 
   test("pipelines, quotes and variables work as in a shell", async () => {

@@ -49,6 +49,7 @@ describe("loop doctor", () => {
     expect(findings.map(({ check, state }) => [check, state])).toEqual([
       ["node", "ok"],
       ["git", "ok"],
+      ["processes", process.platform === "linux" ? "ok" : "note"],
       ["claude", "ok"],
       ["plugin", "ok"],
       ["stop hooks", "ok"],

@@ -113,7 +113,7 @@ async function open(candidate: StreamCandidate, ...scripts: [Script, ...Script[]
     projectDir: project,
     env: cleanEnv(project, world.env),
   });
-  const whole = (turn: Partial<Turn>) => makeTurn({ env: GENERATOR, leavesNothing: true, ...turn });
+  const whole = (turn: Partial<Turn>) => makeTurn({ env: GENERATOR, ...turn });
   return {
     project,
     model,

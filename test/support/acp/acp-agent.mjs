@@ -1,13 +1,15 @@
 // An agent that speaks the Agent Client Protocol by hand, and does what the prompt tells it to: a JSON list of steps,
 // or any text, which it repeats. ACP_AGENT in its environment says how it behaves besides (see `nature`).
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 
 /** @type {{ignoreTerm?: boolean, repeatsLate?: boolean, ignoreCancel?: boolean, hangAt?: string, dieAt?: string, capabilities?: object,
  *   session?: object, state?: string, noise?: string, errorAt?: {method: string, error: object}}} */
 const nature = JSON.parse(process.env.ACP_AGENT ?? "{}");
 const stateDir = nature.state ?? ".acp-state";
+const HIDES = fileURLToPath(new URL("../../fixtures/agents/hides.sh", import.meta.url));
 const cancelled = new Map();
 const waiting = new Map();
 let nextId = 1000;
@@ -70,6 +72,7 @@ async function play(sessionId, steps, id) {
     }
     if (step.env) writeFileSync("env.json", JSON.stringify(process.env));
     if (step.child) leaveChild(step.child);
+    if (step.hide) spawnSync("sh", [HIDES, step.hide]);
     if (step.flood)
       for (let n = 0; n < step.flood; n++)
         update(sessionId, { sessionUpdate: "plan", entries: "x".repeat(1000) });

@@ -3,8 +3,8 @@
  *
  * 1. The process leads its own group. A watchdog in the group waits until a pipe closes that only this runner holds.
  *    So the group ends with the runner, however the runner ends.
- * 2. The process and everything it starts have marks in their environment. They identify processes that left the
- *    group.
+ * 2. The process and everything it starts have a seal, and marks in their environment. They identify processes that
+ *    left the group. The watchdog ends these too.
  * 3. An idle agent does not keep the runner from exiting.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -18,7 +18,8 @@ import type { ProcessRef } from "../../../core/loop.ts";
 import { withInterpreter } from "../../../system/find-program.ts";
 import { procStart } from "../../../system/process.ts";
 import { signalProcess } from "../../../system/process-table.ts";
-import { stopTree, type Tree } from "../../../system/process-tree.ts";
+import { signalTree, stopTree, type Tree } from "../../../system/process-tree.ts";
+import { type Sealing, sealingOf, sealOf } from "../../../system/seal.ts";
 import { withoutTurn } from "../../../system/turn-env.ts";
 import { exitOf } from "../../process/turn-process.ts";
 
@@ -53,10 +54,12 @@ const STDERR_BYTES = 64 * 1024;
 
 // `cat` ends when nobody holds the other end of the pipe. Group 0 is the process's own group. The watchdog ignores
 // the signals that end the agent gently. Its programs come from the system, not from the project.
-const WATCHDOG = `
+const makeWatchdog = ({ set, sweep }: Sealing, seal: number) => `
+${set(seal)}
+${sweep(seal)}
 d=$1
 shift
-( PATH=/bin:/usr/bin:$PATH; trap '' TERM INT HUP; cat <&3; [ -z "$d" ] || rm -rf -- "$d"; kill -KILL 0 ) >/dev/null 2>&1 </dev/null &
+( PATH=/bin:/usr/bin:$PATH; trap '' TERM INT HUP; cat <&3; [ -z "$d" ] || rm -rf -- "$d"; sweep; kill -KILL 0 ) >/dev/null 2>&1 </dev/null &
 exec "$@" 3<&-
 `;
 
@@ -64,9 +67,14 @@ exec "$@" 3<&-
 export async function startPeer(command: PeerCommand): Promise<PeerProcess> {
   const mark = randomBytes(8).toString("hex");
   const tmpDir = command.ownTmpDir ? mkdtempSync(join(tmpdir(), "loop-agent-")) : null;
-  const since = performance.now();
+  const marks = [`${MARK}=${mark}`, `LOOP_PROJECT=${command.projectDir}`];
+  const { shell } = command;
   const words = withInterpreter(command.argv, command.env, command.projectDir);
-  const child = spawn(command.shell, ["-c", WATCHDOG, "loop-agent", tmpDir ?? "", ...words], {
+  const sealing = sealingOf(shell);
+  const watchdog = [shell, "-c", makeWatchdog(sealing, sealOf(marks.join("\n"))), "loop-agent"];
+  const [program = shell, ...args] = [...sealing.before, ...watchdog, tmpDir ?? "", ...words];
+  const since = performance.now();
+  const child = spawn(program, args, {
     cwd: command.projectDir,
     detached: true,
     stdio: ["pipe", "pipe", "pipe", "pipe"],
@@ -81,17 +89,22 @@ export async function startPeer(command: PeerCommand): Promise<PeerProcess> {
   });
   const exited = exitOf(child);
   if (child.pid === undefined) throw await exited;
-  const marks = [`${MARK}=${mark}`, `LOOP_PROJECT=${command.projectDir}`];
-  const tree = { group: child.pid, marks, since };
-  return guard(child, child.pid, tree, exited, tmpDir, command.killGraceMs);
+  const tree = { ...markedTree(child.pid, marks), since };
+  const ref = { pid: child.pid, start: procStart(child.pid), held: sealing.held };
+  return guard(child, ref, tree, exited, tmpDir, command.killGraceMs);
 }
 
-/** The running groups and their temporary folders. A runner that exits ends them itself. */
-const groups = new Map<number, string | null>();
+/** The processes that `startPeer` started with these marks. */
+export function markedTree(group: number | null, marks: readonly string[]): Tree {
+  return { group, marks, seal: sealOf(marks.join("\n")) };
+}
 
-function endGroups(): void {
-  for (const [group, tmpDir] of groups) {
-    signalProcess(-group, "SIGKILL");
+/** The running agents and their temporary folders. A runner that exits ends them itself. */
+const running = new Map<Tree, string | null>();
+
+function endRunning(): void {
+  for (const [tree, tmpDir] of running) {
+    signalTree(tree, "SIGKILL");
     removeFolder(tmpDir);
   }
 }
@@ -106,7 +119,7 @@ function removeFolder(path: string | null): void {
 
 function guard(
   child: ChildProcess,
-  pid: number,
+  ref: ProcessRef,
   tree: Tree,
   exited: Promise<number | Error>,
   tmpDir: string | null,
@@ -124,13 +137,13 @@ function guard(
   for (const pipe of [stdin, stdout, stderr, leash]) pipe.on("error", () => {});
 
   async function end(): Promise<void> {
-    signalProcess(-pid, "SIGTERM");
+    signalProcess(-ref.pid, "SIGTERM");
     await within(exited, killGraceMs);
     // the watchdog ends the rest of the group, even if this runner dies here
     leash.destroy();
     await stopTree(tree, killGraceMs);
-    groups.delete(pid);
-    if (groups.size === 0) process.off("exit", endGroups);
+    running.delete(tree);
+    if (running.size === 0) process.off("exit", endRunning);
     for (const pipe of [stdin, stdout, stderr, leash]) pipe?.destroy();
     removeFolder(tmpDir);
   }
@@ -140,13 +153,13 @@ function guard(
     return killed;
   }
 
-  if (groups.size === 0) process.on("exit", endGroups);
-  groups.set(pid, tmpDir);
+  if (running.size === 0) process.on("exit", endRunning);
+  running.set(tree, tmpDir);
   // also ends what the agent left in its group
   void exited.then(kill);
   const held = [child, stdin, stdout, stderr, leash] as unknown as readonly { ref(): void; unref(): void }[];
   return {
-    ref: { pid, start: procStart(pid) },
+    ref,
     tree,
     stdin,
     stdout,

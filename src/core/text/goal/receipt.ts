@@ -1,4 +1,5 @@
 /** The cost and the results of iterations, as a table for the terminal. */
+import type { Held } from "../../base.ts";
 import type { Goal, Receipt } from "../../goal/goal.ts";
 import { renderDuration } from "../../task/interval.ts";
 import { cleanLine } from "../clean.ts";
@@ -29,8 +30,24 @@ export function renderReceipts(goal: Goal, columns = 80): string {
   const notes = [
     ...(spent.unpriced > 0 ? [`${count(spent.unpriced, "turn")}: cost not reported by the agent`] : []),
     ...(note === null ? [] : [note]),
+    ...renderHeld(receipts),
   ];
   return [renderColumns(fitWords([HEAD, ...rows, total], columns)), ...notes].join("\n");
+}
+
+/** How the processes of a turn were found, so that they ended with it. */
+export const HELD: Readonly<Record<Held, string>> = {
+  sealed: "found by a mark that no process can remove",
+  marked: "found by marks in the environment, which a process can remove",
+  group: "found by their process group, which a process can leave",
+};
+
+/** One line for each way. */
+export function renderHeld(receipts: readonly Receipt[]): readonly string[] {
+  return (Object.keys(HELD) as Held[]).flatMap((held) => {
+    const turns = receipts.filter((receipt) => receipt.held === held).length;
+    return turns === 0 ? [] : [`${count(turns, "turn")}: processes ${HELD[held]}`];
+  });
 }
 
 /** Figures are never cut. Step and Moved share the rest of the line. */

@@ -1,6 +1,6 @@
 /** Runs git. Only the repository and the person's own settings decide what it does. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { lstatSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
+import { readdirSync, realpathSync } from "node:fs";
 import { LoopError } from "../errors.ts";
 import { errorCode } from "../system/files.ts";
 
@@ -184,12 +184,6 @@ export function refuse(reason: string): never {
 
 export function mustSucceed({ code, stdout, problem }: GitAnswer): string {
   return code === 0 ? stdout : refuse(problem);
-}
-
-/** Makes a folder of ours in the git folder. */
-export function makeOwnFolder(dir: string): void {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  if (lstatSync(dir).isSymbolicLink()) refuse(`${dir} is a symbolic link; links are not followed`);
 }
 
 /** Empty if the folder is missing. */

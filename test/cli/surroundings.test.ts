@@ -26,13 +26,11 @@ async function fails(cwd: string, args: readonly string[], sentence: RegExp, uid
   expect.soft(hashTree(cwd), "nothing was changed").toBe(before);
 }
 
-/** Somebody else who is to work here, too; from then on only what he may do to the files stands in his way. */
-async function trustAs(cwd: string, uid: number): Promise<void> {
+/** Gives the folder to somebody else, who trusts what is in it; from then on only the files stand in his way. */
+async function giveTo(cwd: string, uid: number): Promise<void> {
   const dir = join(cwd, ".loop");
-  chmodSync(join(dir, "origin"), 0o644);
-  chmodSync(dir, 0o777);
+  for (const path of [dir, ...readdirSync(dir).map((name) => join(dir, name))]) chownSync(path, uid, uid);
   expect(await runLoop(["trust", "--yes"], { cwd, uid })).toMatchObject({ code: 0, stderr: "" });
-  chmodSync(dir, 0o755);
 }
 
 describe("the folder", () => {
@@ -50,16 +48,33 @@ describe("the folder", () => {
       );
       await fails(cwd, ["init"], /permission denied/, NOBODY);
       await fails(cwd, ["up", "--agent-cmd", "cat"], /permission denied/, NOBODY);
-      // the folder is there, but its files belong to somebody else
+      // the folder is his, but its journal belongs to somebody else
       await create(cwd, "5m", "mine", "--no-now");
-      chmodSync(join(cwd, ".loop"), 0o755);
-      for (const name of readdirSync(join(cwd, ".loop"))) chmodSync(join(cwd, ".loop", name), 0o644);
-      await fails(cwd, ["5m", "x"], /^loop: The tasks here were not made on this machine/, NOBODY);
-      await trustAs(cwd, NOBODY);
-      await fails(cwd, ["5m", "x"], /Cannot write .*journal\.jsonl: permission denied/, NOBODY);
       const [task] = (await listOf(cwd)).tasks;
-      await fails(cwd, ["delete", task?.id ?? ""], /Cannot write .*journal\.jsonl/, NOBODY);
-      expect((await listOf(cwd)).tasks).toHaveLength(1);
+      await giveTo(cwd, NOBODY);
+      const journal = join(cwd, ".loop", "journal.jsonl");
+      chownSync(journal, 0, 0);
+      chmodSync(journal, 0o644);
+      await fails(cwd, ["5m", "x"], /journal\.jsonl(?:: permission denied| belongs to another user)/, NOBODY);
+      await fails(cwd, ["delete", task?.id ?? ""], /journal\.jsonl/, NOBODY);
+    },
+  );
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "H4 J4 a .loop of another user is refused, whatever he allows, and made private when it is ours",
+    async () => {
+      const cwd = makeProject();
+      for (const path of [dirname(cwd), cwd, join(dirname(cwd), "bin")]) chmodSync(path, 0o755);
+      await create(cwd, "5m", "mine", "--no-now");
+      const dir = join(cwd, ".loop");
+      for (const name of readdirSync(dir)) chmodSync(join(dir, name), 0o666);
+      chmodSync(dir, 0o777);
+      const sentence =
+        /^loop: .*\.loop belongs to another user\.\n {2}Remove it, or make it yours: sudo chown -R /;
+      for (const args of [["5m", "x"], ["list"], ["up", "--agent-cmd", "cat"], ["trust", "--yes"], ["init"]])
+        await fails(cwd, args, sentence, NOBODY);
+      await create(cwd, "5m", "another", "--no-now");
+      expect(statSync(dir).mode & 0o777).toBe(0o700);
     },
   );
 
@@ -69,12 +84,9 @@ describe("the folder", () => {
       const cwd = makeProject();
       for (const path of [dirname(cwd), cwd]) chmodSync(path, 0o755);
       await create(cwd, "5m", "mine", "--no-now");
-      chmodSync(join(cwd, ".loop"), 0o755);
+      chownSync(join(cwd, ".loop"), NOBODY, NOBODY);
       await fails(cwd, ["list"], /^loop: Cannot read .*journal\.jsonl: permission denied\.\n$/, NOBODY);
-      chmodSync(join(cwd, ".loop", "journal.jsonl"), 0o644);
-      chmodSync(join(cwd, ".loop", "tasks.json"), 0o644);
-      await trustAs(cwd, NOBODY);
-      chmodSync(join(cwd, ".loop", "tasks.json"), 0o600);
+      await giveTo(cwd, NOBODY);
       chownSync(join(cwd, ".loop", "tasks.json"), 0, 0);
       await fails(cwd, ["list"], /^loop: .*tasks\.json.*\n$/, NOBODY);
     },

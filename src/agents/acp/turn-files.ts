@@ -8,12 +8,12 @@
  *
  * Must not start or stop anything. Nothing here is synced to disk: after a power cut the intent decides.
  */
-import { closeSync, constants, existsSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, constants, existsSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import type { ProcessRef } from "../../core/loop.ts";
 import type { TurnEnd } from "../../ports/agent.ts";
-import { errorCode, readSmall, writeAtomic } from "../../system/files.ts";
+import { errorCode, openOwn, readSmall, writeAtomic } from "../../system/files.ts";
 import { bootId } from "../../system/process.ts";
 import { readStat } from "../../system/process-table.ts";
 import { describeRefusal } from "../process/ticket.ts";
@@ -52,9 +52,12 @@ export function readMarks(folder: string, token: number): readonly string[] {
 
 /** Never throws: the log is only for people. */
 export function openEventLog(folder: string): EventLog {
-  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
   const path = join(folder, "events.jsonl");
-  const file = quietly(() => openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600));
+  // a new file: the one of an earlier attempt may be anything
+  const file = quietly(() => {
+    rmSync(path, { force: true });
+    return openOwn(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL);
+  });
   if (file === null) return { write() {}, close() {} };
   let buffer = "";
   let left = EVENTS_BYTES;

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { readProjectFacts } from "../../checks/project-facts.ts";
 import { detectStack, MANIFESTS, type Stack } from "../../core/backlog/prd/detect.ts";
-import { readSmallFile } from "../../system/files.ts";
+import { readAnyones } from "../../system/files.ts";
 
 const MAX_MANIFEST = 1024 * 1024;
 
@@ -10,7 +10,7 @@ export function readStack(root: string): Stack {
   const facts = readProjectFacts(root);
   const texts = MANIFESTS.filter((name) => facts.files.includes(name)).map((name) => [
     name,
-    readSmallFile(join(root, name), MAX_MANIFEST) ?? "",
+    readAnyones(join(root, name), MAX_MANIFEST) ?? "",
   ]);
   return detectStack({ ...facts, manifests: Object.fromEntries(texts) as Record<string, string> });
 }

@@ -4,6 +4,7 @@ import { newLoopId, thisRunner } from "../../compose/engine.ts";
 import type { Task } from "../../core/loop.ts";
 import { planTask } from "../../core/task/plan.ts";
 import { slotAfter } from "../../core/task/slots.ts";
+import { cleanText } from "../../core/text/clean.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { iso, momentOf } from "../../core/views/moment.ts";
 import { viewTask } from "../../core/views/task-view.ts";
@@ -19,7 +20,6 @@ import { fileFlag } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import { type Io, paint } from "../io.ts";
 import { openProject, openProjectToWrite, type Project } from "../project.ts";
-import { printable } from "../render/table.ts";
 import { renderSchedule } from "../render/task-list.ts";
 import { renderWhen } from "../render/times.ts";
 import { isFiring } from "../run/firing.ts";
@@ -164,7 +164,7 @@ function showPlan({ draft, notice }: Planned, flags: CreateFlags, io: Io, now: n
   io.out(`Would create: ${human}${cron}`);
   if (notice !== null) io.out(`  ${notice}`);
   if (next !== null) io.out(`  Next: ${renderWhen(next, now)}, ${iso(next)}`);
-  io.out(`  Prompt: ${printable(prompt)}`);
+  io.out(`  Prompt: ${cleanText(prompt)}`);
   return EXIT.ok;
 }
 

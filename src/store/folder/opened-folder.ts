@@ -1,5 +1,6 @@
 /** An open `.loop` folder: its journal, and the check before every write. */
 import { statSync } from "node:fs";
+import { checkFolder } from "../../system/inside.ts";
 import type { LineVerdict } from "../journal/admission.ts";
 import { Journal, type JournalOptions } from "../journal/journal.ts";
 import { claimLoopDir, folderIdentity, whileReading, whileWriting } from "./loop-dir.ts";
@@ -19,6 +20,8 @@ export class OpenedFolder {
   #claimed: string | null = null;
 
   constructor(dir: string, options: FolderOptions) {
+    const stat = statSync(dir, { throwIfNoEntry: false });
+    if (stat !== undefined) checkFolder(dir, stat);
     this.dir = dir;
     this.now = options.now;
     this.say = options.say;

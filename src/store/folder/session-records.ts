@@ -2,12 +2,12 @@
  * `.loop/sessions/<id>.json`: the record of a live conversation. Only the processes of the conversation (its server, its
  * monitor, its hooks) write it, always as a whole. Other processes read it to see whether the conversation is over.
  */
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isSessionId, ownerOf, sessionOf } from "../../core/session.ts";
 import type { SessionRecord, Sessions } from "../../ports/sessions.ts";
 import { orNull, readIfThere, writeAtomic } from "../../system/files.ts";
-import { isInside } from "../../system/inside.ts";
+import { makeInside } from "../../system/inside.ts";
 import { isAlive } from "../../system/process.ts";
 
 const OLD_MS = 14 * 24 * 3600_000;
@@ -72,8 +72,5 @@ function parseRecord(text: string | null, session: string): SessionRecord | null
 }
 
 export function ensureSessions(dir: string): string {
-  const folder = join(dir, "sessions");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (!isInside(dirname(dir), folder)) throw new Error(`${folder} leads out of the project`);
-  return folder;
+  return makeInside(dirname(dir), join(dir, "sessions"));
 }

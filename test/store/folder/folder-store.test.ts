@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -40,6 +41,8 @@ afterAll(removeBundle);
 function works(program: string, ...args: string[]): boolean {
   return process.platform === "linux" && spawnSync(program, args).status === 0;
 }
+
+const NOBODY = 65_534;
 
 /** Root may do everything: what a person may not do is tried as somebody else. */
 const asNobody: Around = {
@@ -362,7 +365,7 @@ describe("the folder", () => {
     await opened(dir).store.commit(creation(newTask(A)));
     chmodSync(join(dir, "journal.jsonl"), 0);
     chmodSync(join(dir, ".."), 0o755);
-    chmodSync(dir, 0o755);
+    chownSync(dir, NOBODY, NOBODY);
     const { error } = await (await spawnStore({ dir }, asNobody)).ask({ op: "counters" });
     expect(error).toMatchObject({
       name: "LoopError",
@@ -376,15 +379,13 @@ describe("the folder", () => {
       const dir = loopDir();
       const { store } = opened(dir);
       await store.commit(creation(newTask(A)));
-      for (const name of ["..", "origin", "journal.jsonl"]) chmodSync(join(dir, name), 0o755);
-      chmodSync(dir, 0o777);
+      chmodSync(join(dir, ".."), 0o755);
+      for (const name of [".", ...readdirSync(dir)]) chownSync(join(dir, name), NOBODY, NOBODY);
       expect(await (await spawnStore({ dir }, asNobody)).ask({ op: "trust" })).toEqual({});
       writeFileSync(join(dir, "journal.jsonl"), encodeEntry({ v: 1, w: "x", at: NOW, type: "seal" }), {
         flag: "a",
       });
-      chmodSync(join(dir, ".."), 0o755);
       // he could add to this segment, but behind a seal nothing counts, and he cannot make the next
-      chmodSync(join(dir, "journal.jsonl"), 0o666);
       chmodSync(dir, 0o555);
       const reader = await spawnStore({ dir }, asNobody);
       expect(await reader.ask({ op: "counters" })).toMatchObject({ counters: { [A]: 0 } });
@@ -392,6 +393,7 @@ describe("the folder", () => {
         error: { name: "LoopError", message: `Cannot write ${dir}/journal.jsonl: permission denied.` },
       });
       chmodSync(dir, 0o700);
+      chownSync(dir, 0, 0);
       expect(await store.commit(increment(loaded(store, A)))).toEqual({ kind: "committed" });
     },
   );

@@ -4,15 +4,15 @@ import { dirname } from "node:path";
 import { LoopError } from "../../../errors.ts";
 import { cannotWrite } from "../../../store/folder/loop-dir.ts";
 import { readIfThere, replaceIf } from "../../../system/files.ts";
-import { isInside } from "../../../system/inside.ts";
+import { makeInside } from "../../../system/inside.ts";
 import type { PlannedChange } from "./plan.ts";
 
 /** `within`: writes only inside this folder; null: a person's own files. */
 export function writeChange({ file, before, after }: PlannedChange, within: string | null): void {
   const folder = dirname(file);
   try {
-    if (after !== null) mkdirSync(folder, { recursive: true });
-    if (within !== null && !isInside(within, folder)) throw new Error(`${folder} leads out of the project`);
+    if (within !== null) makeInside(within, folder, 0o777);
+    else if (after !== null) mkdirSync(folder, { recursive: true });
     if (after === null) remove(file, before);
     else replace(file, before, after);
   } catch (error) {

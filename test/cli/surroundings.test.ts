@@ -1,4 +1,5 @@
 /** Folders and files that are not as they should be. */
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -12,7 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { create, hashTree, listOf, makeProject, runLoop } from "../support/cli.ts";
+import { cleanEnv, create, hashTree, LOOP, listOf, makeProject, runLoop } from "../support/cli.ts";
 
 const NOBODY = 65_534;
 
@@ -117,6 +118,23 @@ describe("the folder", () => {
     const dir = join(cwd, ".loop");
     expect(statSync(dir).mode & 0o777).toBe(0o700);
     for (const name of readdirSync(dir)) expect(statSync(join(dir, name)).mode & 0o777, name).toBe(0o600);
+  });
+
+  test("H5 with 64 open files at most every command still starts", async () => {
+    const cwd = makeProject();
+    const agent = `--check 'ok=test -f made' --agent-cmd 'cat >/dev/null; touch made'`;
+    for (const args of ["5m x --no-now", "list --json", `until x --force --yes --exit-on proof ${agent}`]) {
+      const shell = `ulimit -n 64; exec "${process.execPath}" "${LOOP}" ${args}`;
+      const { status, stderr } = spawnSync("sh", ["-c", shell], {
+        cwd,
+        env: cleanEnv(cwd),
+        encoding: "utf8",
+      });
+      expect({ args, status, stderr }).toMatchObject({
+        status: 0,
+        stderr: expect.not.stringContaining("EMFILE"),
+      });
+    }
   });
 
   test("A3 the project is found from a folder below, and named with -C", async () => {

@@ -33,7 +33,7 @@ export function installClient(
   const copied = scope === "user" && !isProgramCurrent(around.program);
   if (!flags.dryRun) {
     if (copied) putProgram(around.program);
-    for (const change of changes) writeChange(change, scope === "project" ? project : null);
+    for (const change of changes) writeChange(change, scope === "project" ? project : null, around.env);
   }
   const program = scope === "user" ? { folder: around.program, copied } : null;
   const notes = [

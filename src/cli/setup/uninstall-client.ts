@@ -8,7 +8,7 @@ import { CLIENTS } from "../../hosts/stop-hook/clients/clients.ts";
 import { type Around, isInstalled, planUninstall } from "../../hosts/stop-hook/install/plan.ts";
 import { removeProgram } from "../../hosts/stop-hook/install/program.ts";
 import type { InstallScope } from "../../hosts/stop-hook/install/targets.ts";
-import { writeChange } from "../../hosts/stop-hook/install/write.ts";
+import { undoChanges } from "../../hosts/stop-hook/install/write.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { aroundOf, type ClientInstallFlags, renderUninstalled, targetKindOf } from "./install-client.ts";
@@ -32,7 +32,7 @@ export function uninstallClient(
   const kept = plans.flatMap(({ plan }) => plan.kept.map((file) => `${file}, which is not from Loopwright`));
   if (!flags.dryRun) {
     for (const { scope: each, plan } of plans)
-      for (const change of plan.changes) writeChange(change, each === "project" ? project : null);
+      undoChanges(plan.changes, each === "project" ? project : null, around.env);
     if (removed.length > 0 && !isUsed(around)) {
       removeProgram(around.program);
       removed.push(around.program);

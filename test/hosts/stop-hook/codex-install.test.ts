@@ -62,8 +62,10 @@ describe("E5 loop install", () => {
         expect(readFileSync(file, "utf8")).not.toContain(dirname(project));
       }
       expect((await loopJson<{ files: unknown[] }>(args, options)).files).toEqual([]);
-      expect(execFileSync("find", [home, "-type", "f"], { encoding: "utf8" })).toBe("");
+      const notes = execFileSync("find", [home, "-type", "f"], { encoding: "utf8" }).trim().split("\n");
+      expect(notes.map(dirname)).toEqual(files.map(() => join(home, ".local/share/loopwright/installed")));
       await runLoop(["uninstall", client], options);
+      expect(execFileSync("find", [home, "-type", "f"], { encoding: "utf8" })).toBe("");
       for (const { file } of files) expect(existsSync(file)).toBe(false);
     },
   );

@@ -5,14 +5,23 @@
  *   answer.txt  stderr.txt                written by the agent, so they may contain anything
  *   ticket.* exit.*  and  ../intent.*      see ticket.ts
  *
- * Must not open answer.txt or stderr.txt for writing: a runner that was frozen would truncate the output of a later
- * attempt.
+ * Must not empty answer.txt or stderr.txt: a runner that was frozen would empty the output of a later attempt.
  *
  * 1. Nothing is written outside the project, whatever the ids and whatever links the repository contains.
  * 2. Folders are 0700, files 0600. Only files that a recovery needs are synced, because a sync is slow.
  * 3. A running turn is never pruned.
  */
-import { chmodSync, existsSync, lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  ftruncateSync,
+  lstatSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Turn } from "../../ports/agent.ts";
 import {
@@ -92,6 +101,20 @@ export function readOutput(folder: string, name: OutputFile, capBytes: number): 
 
 export function findFlood(folder: string, maxBytes: number): OutputFile | undefined {
   return OUTPUTS.find((name) => lookAt(join(folder, name)).size > maxBytes);
+}
+
+/** Gives the space of a flood back. */
+export function cutOutputs(folder: string, maxBytes: number): void {
+  for (const name of OUTPUTS)
+    quietly(() => {
+      if (lookAt(join(folder, name)).size <= maxBytes) return;
+      const file = openOwn(join(folder, name), constants.O_WRONLY);
+      try {
+        ftruncateSync(file, maxBytes);
+      } finally {
+        closeSync(file);
+      }
+    });
 }
 
 /** Deletes all runs of the loop except the newest ones. Never throws: it only cleans up. */

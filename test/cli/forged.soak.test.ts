@@ -42,8 +42,18 @@ async function makeWorld() {
   appendLedger(dir, [{ kind: "tool", id: "t1", at: 1, session: SESSION, tool: "Bash", ok: true }]);
   publishLedger(dir, 1, () => {});
   const client = { pid: process.pid, start: procStart(process.pid) };
-  const turn = { id: `${goal.id}-1`, loopId: goal.id, startedAt: 1, promptId: "p" };
-  const spans = [{ turn: turn.id, promptId: "p", from: 1, to: null }];
+  const loopId = goal.id;
+  const turn = {
+    id: `${loopId}-1`,
+    loopId,
+    token: 1,
+    deliveredAt: 1,
+    promptId: "p",
+    toolCalls: 0,
+    end: null,
+  };
+  const tokens = { inputTokens: 0, outputTokens: 0, answers: 0, costUsd: null };
+  const spans = [{ id: turn.id, loopId, fromAt: 1, toAt: null, ...tokens }];
   const record = {
     version: 1,
     session: SESSION,

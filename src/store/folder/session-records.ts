@@ -68,7 +68,30 @@ export function createSessions(dir: string): Sessions {
 function parseRecord(text: string | null, session: string): SessionRecord | null {
   const record = JSON.parse(text ?? "null") as SessionRecord | null;
   const isWhole = record?.version === 1 && record.session === session && Array.isArray(record.spans);
-  return isWhole && typeof record.client?.pid === "number" ? record : null;
+  return isWhole && typeof record.client?.pid === "number" && hasFields(record) ? record : null;
+}
+
+/** Checks the fields that are shown and followed, because anybody can write the file. Old records lack some. */
+function hasFields({
+  state,
+  client,
+  turn,
+  spans,
+  transcript,
+  promptId,
+  directive,
+  said,
+}: SessionRecord): boolean {
+  const texts: readonly unknown[] = [client.start, transcript, promptId, directive, said];
+  const named: readonly unknown[] = [...spans, turn].flatMap((part) =>
+    part === null || part === undefined ? [] : [part.id, part.loopId],
+  );
+  return (
+    ["busy", "idle", "over"].includes(state) &&
+    texts.every((text) => text === null || text === undefined || typeof text === "string") &&
+    spans.every((span) => typeof span === "object" && span !== null) &&
+    named.every((name) => typeof name === "string")
+  );
 }
 
 export function ensureSessions(dir: string): string {

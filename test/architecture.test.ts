@@ -19,7 +19,7 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
   engine: ["core", "ports", "errors.ts"],
   observe: ["core", "ports", "errors.ts"],
   schema: ["core", "errors.ts"],
-  system: ["core", "ports"],
+  system: ["core", "ports", "errors.ts"],
   store: ["core", "ports", "errors.ts", "schema", "system"],
   checks: ["core", "ports", "errors.ts", "schema", "system"],
   git: ["core", "ports", "errors.ts", "schema", "system"],

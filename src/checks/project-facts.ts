@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { PACKAGE_MANAGERS, type ProjectFacts, packageManagerOf } from "../core/toolchain/project-commands.ts";
-import { readSmallFile } from "../system/files.ts";
+import { readAnyones } from "../system/files.ts";
 
 /** Never throws: a file that cannot be read counts as missing. */
 export function readProjectFacts(dir: string): ProjectFacts {
@@ -27,7 +27,7 @@ function namesIn(dir: string): string[] {
 
 function readManifest(path: string): object {
   try {
-    const text = readSmallFile(path, MAX_MANIFEST)?.replace(/^\uFEFF/, "") ?? "";
+    const text = readAnyones(path, MAX_MANIFEST)?.replace(/^\uFEFF/, "") ?? "";
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? value : {};
   } catch {

@@ -3,6 +3,7 @@
  * The file behind the command `loop`, built as one small CommonJS bundle. It answers `loop list` itself, because
  * status lines and people call it all the time. The full program beside it answers everything else.
  */
+import fs from "node:fs";
 import { pathToFileURL } from "node:url";
 import { createIo } from "./io.ts";
 import { type ListFlags, showList } from "./list-view.ts";
@@ -16,8 +17,16 @@ function main(): void {
   }
   const flags = parsePlainList(process.argv.slice(2));
   const listing = flags === null ? null : tryPublished();
-  if (flags === null || listing === null) void import(pathToFileURL(`${__dirname}/main.js`).href);
-  else process.exitCode = showList(listing, flags, createIo(process.env));
+  if (flags === null || listing === null) {
+    loadOneByOne();
+    void import(pathToFileURL(`${__dirname}/main.js`).href);
+  } else process.exitCode = showList(listing, flags, createIo(process.env));
+}
+
+/** Node's loader reads with this function, and would open all files at once: too many with `ulimit -n 64`. */
+function loadOneByOne(): void {
+  const readNow = async (...args: Parameters<typeof fs.readFileSync>) => fs.readFileSync(...args);
+  fs.promises.readFile = readNow as typeof fs.promises.readFile;
 }
 
 /** On any error nothing was printed yet: the full program tries again and reports the error. */

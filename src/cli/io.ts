@@ -84,11 +84,13 @@ export function writeNow(fd: number, text: string): void {
   }
 }
 
-/** Escapes DEL and the C1 controls too: JSON allows them, and some terminals obey them. */
+/** Escapes controls, hidden letters and changes of direction too: JSON allows them, and terminals obey them. */
 function renderJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll(
-    /[\u007f-\u009f]/g,
-    (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`,
+  return JSON.stringify(value).replaceAll(/[\u007f-\u009f\u2028\u2029]|\p{Cf}/gu, (letter) =>
+    letter
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
   );
 }
 

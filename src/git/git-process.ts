@@ -1,6 +1,6 @@
 /** Runs git, never a program of that name from the project. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { lstatSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
+import { readdirSync, realpathSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { LoopError } from "../errors.ts";
 import { errorCode } from "../system/files.ts";
@@ -235,12 +235,6 @@ export function refuse(reason: string): never {
 
 export function mustSucceed({ code, stdout, problem }: GitAnswer): string {
   return code === 0 ? stdout : refuse(problem);
-}
-
-/** Makes a folder of ours in the git folder. */
-export function makeOwnFolder(dir: string): void {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  if (lstatSync(dir).isSymbolicLink()) refuse(`${dir} is a symbolic link; links are not followed`);
 }
 
 /** Empty if the folder is missing. */

@@ -1,8 +1,14 @@
-/** Files that are complete or missing (A13). Also moves damaged files aside, and turns expected failures into answers. */
+/**
+ * The one door to files (H4, J4). Files are complete or missing (A13).
+ *
+ * 1. A file of ours is opened only if it is a plain file of this user: no link, no folder, no pipe, no device.
+ * 2. No open and no read waits: a pipe in place of a file is an error.
+ * 3. A write makes a new file and renames it, so it never goes through a link. Logs are the exception (`appendTo`).
+ */
 import {
   closeSync,
   constants,
-  copyFileSync,
+  fchmodSync,
   fstatSync,
   fsyncSync,
   linkSync,
@@ -13,11 +19,14 @@ import {
   readSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   utimesSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { surroundingsError } from "../errors.ts";
 
 export function writeAtomic(path: string, text: string, durable = true): void {
   replaceIf(path, text, () => true, durable);
@@ -52,40 +61,138 @@ function temporaryFor(path: string): string {
   return `${path}.${process.pid}.${Math.random().toString(36).slice(2, 10)}.tmp`;
 }
 
-/** null: no such file. Does not follow symbolic links. */
-export function readIfThere(path: string): string | null {
-  const fd = nullOn("ENOENT", () => openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)));
-  if (fd === null) return null;
+/** Windows has neither flag. */
+export const NO_LINK = constants.O_NOFOLLOW ?? 0;
+const NO_WAIT = constants.O_NONBLOCK ?? 0;
+
+/** Opens a file of ours. Throws a sentence if the name belongs to something else. Without O_TRUNC, which acts first. */
+export function openOwn(path: string, flags: number): number {
+  const fd = openPlain(path, flags | NO_LINK);
+  if (isOwn(fstatSync(fd))) return fd;
+  closeSync(fd);
+  throw surroundingsError(`${path} belongs to another user.`, takeOver(path));
+}
+
+/** Opens a plain file, whoever owns it. Follows links unless the flags say otherwise. */
+export function openPlain(path: string, flags: number): number {
+  let fd: number | null = null;
   try {
-    return readFileSync(fd, "utf8");
-  } finally {
-    closeSync(fd);
+    fd = openSync(path, flags | NO_WAIT, 0o600);
+    const stat = fstatSync(fd);
+    // the system's own error for a folder that is read or opened for writing
+    if (stat.isDirectory()) throw Object.assign(new Error(`${path} is a folder`), { code: "EISDIR" });
+    if (!stat.isFile()) throw notPlain(path);
+    return fd;
+  } catch (error) {
+    if (fd !== null) closeSync(fd);
+    // a pipe without a reader, or a socket
+    throw errorCode(error) === "ENXIO" ? notPlain(path) : error;
   }
+}
+
+function notPlain(path: string): Error {
+  return surroundingsError(`${path} is not a plain file (it is a pipe, a socket or a device).`, "Remove it.");
+}
+
+/** Windows has no user ids. */
+export function isOwn({ uid }: Pick<Stats, "uid">): boolean {
+  return process.geteuid === undefined || uid === process.geteuid();
+}
+
+/** A hint for something of another user. */
+export function takeOver(path: string): string {
+  return `Remove it, or make it yours: sudo chown -R "$(id -un)" '${path.replaceAll("'", "'\\''")}'`;
+}
+
+/** The text of a file of ours; null: no such file. Throws a sentence, or an error of the system for a link or a folder. */
+export function readIfThere(path: string): string | null {
+  const fd = nullOn("ENOENT", () => openOwn(path, constants.O_RDONLY));
+  return fd === null ? null : textOf(fd);
 }
 
 export function readSmall(path: string): string | null {
   return orNull(() => readIfThere(path));
 }
 
-/** null: not a regular file, or too large. A pipe would block, and a link leads elsewhere. */
+/** Like `readSmall`. null: also if it is too large. */
 export function readSmallFile(path: string, maxBytes: number): string | null {
-  return orNull(() => {
-    const stat = lstatSync(path, { throwIfNoEntry: false });
-    return stat?.isFile() === true && stat.size <= maxBytes ? readIfThere(path) : null;
-  });
+  return orNull(() => textOf(openOwn(path, constants.O_RDONLY), maxBytes));
 }
 
-/** The end of a regular file, never starting in the middle of a character. Throws when the file cannot be read. */
-export function readEndOf(path: string, capBytes: number, flags: number = constants.O_RDONLY): string {
-  const fd = openSync(path, flags);
+/** The text of a file that belongs to the project or to another program, whoever owns it. null: none, a link, or too large. */
+export function readAnyones(path: string, maxBytes = Number.POSITIVE_INFINITY): string | null {
+  return orNull(() => textOf(openPlain(path, constants.O_RDONLY | NO_LINK), maxBytes));
+}
+
+/** The text of a file outside the project: dotfile managers keep files as links. null: no such file. */
+export function readThroughLinks(path: string): string | null {
+  const fd = nullOn("ENOENT", () => openPlain(path, constants.O_RDONLY));
+  return fd === null ? null : textOf(fd);
+}
+
+/** The bytes of a plain file, whoever owns it. */
+export function readBytes(path: string): Buffer {
+  const fd = openPlain(path, constants.O_RDONLY | NO_LINK);
   try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) throw new Error(`${path} is not a file`);
-    const bytes = Buffer.alloc(Math.min(stat.size, capBytes));
-    const length = readSync(fd, bytes, 0, bytes.length, stat.size - bytes.length);
+    return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function textOf(fd: number, maxBytes = Number.POSITIVE_INFINITY): string | null {
+  try {
+    return fstatSync(fd).size <= maxBytes ? readFileSync(fd, "utf8") : null;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The end of a file, never starting in the middle of a character. Throws if it is not a plain file. */
+export function readEndOf(path: string, capBytes: number, open = openPlain): string {
+  const fd = open(path, constants.O_RDONLY);
+  try {
+    const { size } = fstatSync(fd);
+    const bytes = Buffer.alloc(Math.min(size, capBytes));
+    const length = readSync(fd, bytes, 0, bytes.length, size - bytes.length);
     let from = 0;
-    while (stat.size > capBytes && from < 4 && ((bytes[from] ?? 0) & 0xc0) === 0x80) from++;
+    while (size > capBytes && from < 4 && ((bytes[from] ?? 0) & 0xc0) === 0x80) from++;
     return bytes.toString("utf8", from, length);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The bytes after the offset; null: there is no file, or `tail` is not before the offset. */
+export function readAfter(path: string, offset: number, tail: Buffer): Buffer | null {
+  const fd = nullOn("ENOENT", () => openOwn(path, constants.O_RDONLY));
+  if (fd === null) return null;
+  try {
+    const from = offset - tail.length;
+    const bytes = Buffer.allocUnsafe(Math.max(0, fstatSync(fd).size - from));
+    const read = bytes.length === 0 ? 0 : readSync(fd, bytes, 0, bytes.length, from);
+    if (!bytes.subarray(0, Math.min(read, tail.length)).equals(tail)) return null;
+    return bytes.subarray(tail.length, read);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Adds text to a log of ours, which people may have written first. Creates it if it is missing. Takes away the permission
+ * of other users to write. Throws a sentence if the file has a second name: that may be a file outside the project.
+ */
+export function appendTo(path: string, text: string): void {
+  const fd = openOwn(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
+  try {
+    const { nlink, mode } = fstatSync(fd);
+    if (nlink > 1)
+      throw surroundingsError(
+        `${path} is a hard link: the file has a second name.`,
+        "Replace it with a copy.",
+      );
+    if ((mode & 0o022) !== 0) fchmodSync(fd, mode & 0o755);
+    writeSync(fd, text);
   } finally {
     closeSync(fd);
   }
@@ -114,7 +221,12 @@ export function quarantine(path: string, now: number): string {
 /** Copies a damaged file that others still use. Returns the name of the copy. */
 export function copyAside(path: string, now: number): string {
   const target = asideName(path, now);
-  copyFileSync(path, target);
+  const fd = openOwn(path, constants.O_RDONLY);
+  try {
+    writeFileSync(target, readFileSync(fd), { mode: 0o600, flag: "wx" });
+  } finally {
+    closeSync(fd);
+  }
   return target;
 }
 

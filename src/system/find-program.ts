@@ -6,19 +6,10 @@
  * not count either. Commands of checks are a person's own words: the shell finds their programs, and `checks/trace/`
  * notices when those change.
  */
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  openSync,
-  readSync,
-  realpathSync,
-  statSync,
-} from "node:fs";
+import { accessSync, closeSync, constants, existsSync, readSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
-import { orNull, readSmallFile } from "./files.ts";
+import { openPlain, orNull, readSmallFile } from "./files.ts";
 
 export interface Looked {
   /** Absolute; null: not found. */
@@ -80,7 +71,7 @@ export function withInterpreter(argv: Argv, env: NodeJS.ProcessEnv, folder: stri
 
 function firstBytes(path: string): string {
   const bytes = Buffer.alloc(200);
-  const fd = isAbsolute(path) ? orNull(() => openSync(path, "r")) : null;
+  const fd = isAbsolute(path) ? orNull(() => openPlain(path, constants.O_RDONLY)) : null;
   if (fd === null) return "";
   orNull(() => readSync(fd, bytes));
   closeSync(fd);

@@ -24,6 +24,8 @@ export function answers(pid: number): boolean {
 
 /** Sends a signal to a process, or to a group if `pid` is negative. Never throws. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  // 0 is our own group and -1 every process of the user: a forged file may name the pids 0 and 1
+  if (pid === 0 || pid === -1) return;
   // it may be gone, or of another user
   orNull(() => process.kill(pid, signal));
 }

@@ -1,6 +1,8 @@
 /** Folders and files that are not as they should be. */
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -11,7 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { create, hashTree, listOf, makeProject, runLoop } from "../support/cli.ts";
+import { cleanEnv, create, hashTree, LOOP, listOf, makeProject, runLoop } from "../support/cli.ts";
 
 const NOBODY = 65_534;
 
@@ -23,6 +25,12 @@ async function fails(cwd: string, args: readonly string[], sentence: RegExp, uid
     .toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(sentence) });
   expect.soft(result.stderr.trimEnd().split("\n").length).toBeLessThanOrEqual(2);
   expect.soft(hashTree(cwd), "nothing was changed").toBe(before);
+}
+
+/** Gives the folder and its files to somebody else, who has another key. */
+function giveTo(cwd: string, uid: number): void {
+  const dir = join(cwd, ".loop");
+  for (const path of [dir, ...readdirSync(dir).map((name) => join(dir, name))]) chownSync(path, uid, uid);
 }
 
 describe("the folder", () => {
@@ -40,14 +48,34 @@ describe("the folder", () => {
       );
       await fails(cwd, ["init"], /permission denied/, NOBODY);
       await fails(cwd, ["up", "--agent-cmd", "cat"], /permission denied/, NOBODY);
-      // the folder is there, but its files belong to somebody else
+      // the folder is his, but its journal belongs to somebody else
       await create(cwd, "5m", "mine", "--no-now");
-      chmodSync(join(cwd, ".loop"), 0o755);
-      for (const name of readdirSync(join(cwd, ".loop"))) chmodSync(join(cwd, ".loop", name), 0o644);
+      giveTo(cwd, NOBODY);
+      const journal = join(cwd, ".loop", "journal.jsonl");
+      chownSync(journal, 0, 0);
+      chmodSync(journal, 0o644);
+      await fails(cwd, ["list"], /journal\.jsonl(?:: permission denied| belongs to another user)/, NOBODY);
+      // he has the files, but not the key
+      chownSync(journal, NOBODY, NOBODY);
       await fails(cwd, ["5m", "x"], /^loop: The loops here are not signed with your key/, NOBODY);
-      // he cannot make them his own
-      expect((await runLoop(["trust", "--yes"], { cwd, uid: NOBODY })).code).toBe(1);
-      expect((await listOf(cwd)).tasks).toHaveLength(1);
+    },
+  );
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "H4 J4 a .loop of another user is refused, whatever he allows, and made private when it is ours",
+    async () => {
+      const cwd = makeProject();
+      for (const path of [dirname(cwd), cwd, join(dirname(cwd), "bin")]) chmodSync(path, 0o755);
+      await create(cwd, "5m", "mine", "--no-now");
+      const dir = join(cwd, ".loop");
+      for (const name of readdirSync(dir)) chmodSync(join(dir, name), 0o666);
+      chmodSync(dir, 0o777);
+      const sentence =
+        /^loop: .*\.loop belongs to another user\.\n {2}Remove it, or make it yours: sudo chown -R /;
+      for (const args of [["5m", "x"], ["list"], ["up", "--agent-cmd", "cat"], ["trust", "--yes"], ["init"]])
+        await fails(cwd, args, sentence, NOBODY);
+      await create(cwd, "5m", "another", "--no-now");
+      expect(statSync(dir).mode & 0o777).toBe(0o700);
     },
   );
 
@@ -57,8 +85,11 @@ describe("the folder", () => {
       const cwd = makeProject();
       for (const path of [dirname(cwd), cwd]) chmodSync(path, 0o755);
       await create(cwd, "5m", "mine", "--no-now");
-      chmodSync(join(cwd, ".loop"), 0o755);
+      chownSync(join(cwd, ".loop"), NOBODY, NOBODY);
       await fails(cwd, ["list"], /^loop: Cannot read .*journal\.jsonl: permission denied\.\n$/, NOBODY);
+      giveTo(cwd, NOBODY);
+      chownSync(join(cwd, ".loop", "tasks.json"), 0, 0);
+      await fails(cwd, ["list"], /^loop: .*tasks\.json.*\n$/, NOBODY);
     },
   );
 
@@ -87,6 +118,23 @@ describe("the folder", () => {
     const dir = join(cwd, ".loop");
     expect(statSync(dir).mode & 0o777).toBe(0o700);
     for (const name of readdirSync(dir)) expect(statSync(join(dir, name)).mode & 0o777, name).toBe(0o600);
+  });
+
+  test("H5 with 64 open files at most every command still starts", async () => {
+    const cwd = makeProject();
+    const agent = `--check 'ok=test -f made' --agent-cmd 'cat >/dev/null; touch made'`;
+    for (const args of ["5m x --no-now", "list --json", `until x --force --yes --exit-on proof ${agent}`]) {
+      const shell = `ulimit -n 64; exec "${process.execPath}" "${LOOP}" ${args}`;
+      const { status, stderr } = spawnSync("sh", ["-c", shell], {
+        cwd,
+        env: cleanEnv(cwd),
+        encoding: "utf8",
+      });
+      expect({ args, status, stderr }).toMatchObject({
+        status: 0,
+        stderr: expect.not.stringContaining("EMFILE"),
+      });
+    }
   });
 
   test("A3 the project is found from a folder below, and named with -C", async () => {

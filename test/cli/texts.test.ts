@@ -35,6 +35,27 @@ describe("prompts", () => {
     expect(wrong.stderr.trimEnd().split("\n")).toHaveLength(2);
   });
 
+  test("H5 J7 hidden letters and changes of direction never reach the terminal, and JSON names them", async () => {
+    const cwd = makeProject();
+    const hidden = "pay \u202ealice\u2066 \u200bto\ufeff \u2028b\u{e0041}ob";
+    const task = await create(cwd, "5m", hidden, "--no-now");
+    const bound = ["setup-loop", "--session", "s-1", "--check", "ok=true", "--force", hidden, "--json"];
+    const goal = JSON.parse((await runHere(bound, { cwd })).stdout) as { id: string };
+    for (const id of [task.id, goal.id])
+      for (const args of [
+        ["show", id],
+        ["show", id, "--json"],
+        ["list"],
+        ["list", "--json"],
+        ["status", id],
+      ]) {
+        const { stdout } = await runHere(args, { cwd });
+        expect.soft(stdout, args.join(" ")).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+      }
+    const { stdout } = await runHere(["show", task.id, "--json"], { cwd });
+    expect((JSON.parse(stdout) as { prompt: string }).prompt).toBe(hidden);
+  });
+
   test("H4 nor do those of an agent: its wake-up reason, its answer, its failure in a notice", async () => {
     const cwd = makeProject();
     await create(cwd, "auto", "watch");

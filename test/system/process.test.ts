@@ -4,8 +4,9 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { bootId, isAlive, procStart, startFrom } from "../../src/system/process.ts";
+import { signalProcess } from "../../src/system/process-table.ts";
 import { stopTree, treeMembers } from "../../src/system/process-tree.ts";
 import { pidsAfter } from "../../src/system/young-pids.ts";
 import { until } from "../support/until.ts";
@@ -124,6 +125,15 @@ describe("stopTree", () => {
     expect(await stopTree({ group: null, marks }, 3_000)).toBe(true);
     expect(await exit).toEqual([null, "SIGTERM"]);
   });
+});
+
+test("J4 a signal never goes to all processes or to our own group, whatever pid a file names", () => {
+  // not real: with a fault it would end everything
+  const kill = vi.spyOn(process, "kill").mockReturnValue(true);
+  for (const pid of [0, -1, -5]) signalProcess(pid, "SIGTERM");
+  const calls = kill.mock.calls.map(([pid]) => pid);
+  kill.mockRestore();
+  expect(calls).toEqual([-5]);
 });
 
 describe.skipIf(!onLinux)("pidsAfter", () => {

@@ -4,9 +4,10 @@
  *
  * Text comes in chunks, and a secret may be in two of them. So a chunk is written when its line is complete.
  */
-import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { closeSync, constants, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createMaskStream } from "../../core/secrets/mask-stream.ts";
+import { openOwn } from "../../system/files.ts";
 import { currentMask } from "../../system/secrets.ts";
 import { parseJson, quietly } from "../quietly.ts";
 
@@ -20,9 +21,12 @@ const BUFFER_CHARACTERS = 64 * 1024;
 const FLUSH_MS = 200;
 
 export function openEventLog(folder: string): EventLog {
-  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
   const path = join(folder, "events.jsonl");
-  const file = quietly(() => openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600));
+  // a new file: the one of an earlier attempt may be anything
+  const file = quietly(() => {
+    rmSync(path, { force: true });
+    return openOwn(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL);
+  });
   if (file === null) return { write() {}, close() {} };
   const lines = bufferedLines(file);
   const mask = currentMask();

@@ -7,10 +7,11 @@
  *    file. It is valid in every process.
  * 3. A format that needs earlier lines reads them again, without returning them again.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from "node:fs";
+import { closeSync, constants, lstatSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { ActivityPage, TurnActivity, TurnName } from "../../ports/activity.ts";
 import type { AgentEvent } from "../../ports/agent.ts";
+import { openOwn } from "../../system/files.ts";
 import { currentMask } from "../../system/secrets.ts";
 import { createEventMask } from "../masked.ts";
 import { createLineSplitter } from "../process/lines.ts";
@@ -147,8 +148,7 @@ function* linesOf(
 function* blocksOf(path: string, start: number): Generator<Buffer> {
   let file: number | null = null;
   try {
-    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    if (!fstatSync(file).isFile()) return;
+    file = openOwn(path, constants.O_RDONLY);
     for (let place = start; ; ) {
       const block = Buffer.alloc(BLOCK_BYTES);
       const length = readSync(file, block, 0, block.length, place);

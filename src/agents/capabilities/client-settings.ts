@@ -1,7 +1,7 @@
 /** Reads the settings of other programs for their MCP servers. An error message never quotes the file. */
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, readFileSync } from "node:fs";
 import { parse, TomlError } from "smol-toml";
-import { errorCode } from "../../system/files.ts";
+import { errorCode, openPlain } from "../../system/files.ts";
 import { JsoncError, parseJsonc, toValue } from "../../system/jsonc/tree.ts";
 
 export type SettingFields = Partial<Record<string, unknown>>;
@@ -16,11 +16,8 @@ const MAX_BYTES = 64 * 1024 * 1024;
 export function readSettings(path: string): Settings {
   let fd: number | null = null;
   try {
-    // a pipe in its place must not block
-    fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) return { kind: "unreadable", reason: "not a file" };
-    if (stat.size > MAX_BYTES) return { kind: "unreadable", reason: "too large" };
+    fd = openPlain(path, constants.O_RDONLY);
+    if (fstatSync(fd).size > MAX_BYTES) return { kind: "unreadable", reason: "too large" };
     return { kind: "text", text: readFileSync(fd, "utf8") };
   } catch (error) {
     return { kind: "unreadable", reason: errorCode(error) ?? "unknown reason" };

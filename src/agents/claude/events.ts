@@ -1,6 +1,6 @@
 /** The events of `claude -p --output-format stream-json --verbose` (2.1.325), reduced to the fields that are read. */
 import * as z from "zod";
-import { Count, Input, lenient, parseEvent, Text } from "../stream/stream-events.ts";
+import { Count, Input, lenient, objectLines, parseEvent, Text } from "../stream/stream-events.ts";
 
 const Status = lenient(z.coerce.number().int());
 
@@ -87,5 +87,5 @@ export function parseClaudeEvent(line: string): ClaudeEvent | null {
 }
 
 export function parseClaudeStream(stream: string): readonly ClaudeEvent[] {
-  return stream.split("\n").flatMap((line) => parseClaudeEvent(line) ?? []);
+  return objectLines(stream).flatMap((line) => parseClaudeEvent(line) ?? []);
 }

@@ -26,7 +26,7 @@ import { stopTree, type Tree } from "../../system/process-tree.ts";
 import { sealingOf } from "../../system/seal.ts";
 import { takeOutput } from "./mask-output.ts";
 import { describeError, type Finished, failedEnd, makeFailure, refusedEnd } from "./reasons.ts";
-import { openFolder, prepareFolder, pruneRuns } from "./run-folder.ts";
+import { cutOutputs, openFolder, prepareFolder, pruneRuns } from "./run-folder.ts";
 import { describeStop, firstStop, type Stop } from "./stop.ts";
 import { type Tail, tailLines } from "./tail.ts";
 import { describeRefusal, readExit, settleTicket, type Ticket } from "./ticket.ts";
@@ -38,7 +38,7 @@ export interface LaunchOptions {
   readonly shell?: string;
   /** Time between SIGTERM and SIGKILL. */
   readonly killGraceMs?: number;
-  /** Limit for answer.txt and for stderr.txt. A larger file ends the turn. */
+  /** Limit for answer.txt and for stderr.txt. A larger file ends the turn at once and is cut. */
   readonly maxOutputBytes?: number;
   readonly sizeCheckMs?: number;
   /** How many run folders of a loop are kept. */
@@ -83,7 +83,7 @@ export function createLauncher(spec: LaunchSpec): Pick<Agent, "run" | "reconcile
     shell: "/bin/sh",
     killGraceMs: 3_000,
     maxOutputBytes: 64 * 1024 * 1024,
-    sizeCheckMs: 1_000,
+    sizeCheckMs: 100,
     keepRuns: 20,
     answerCapBytes: ANSWER_CAP_BYTES,
     ...spec,
@@ -220,7 +220,10 @@ async function finishTurn(
     tail?.drop();
     return { kind: "cancelled" };
   }
-  await stopTree(stop === null ? leftOf(tree, pid) : tree, settings.killGraceMs);
+  // a flood fills the disk while it is asked to end
+  const graceMs = stop?.kind === "flood" ? 0 : settings.killGraceMs;
+  await stopTree(stop === null ? leftOf(tree, pid) : tree, graceMs);
+  if (stop?.kind === "flood") cutOutputs(folder, settings.maxOutputBytes);
   tail?.finish();
   if (stop !== null) return stoppedEnd(settings, turn, folder, stop, turn.deadlineAt - startedAt);
   const exit = await exited;

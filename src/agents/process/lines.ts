@@ -18,20 +18,29 @@ export function createLineSplitter(maxBytes: number, midLine = false) {
 
   function take(): string | null {
     const line = isSkipping ? null : Buffer.concat(parts).toString("utf8").replace(/\r$/, "");
-    parts = [];
-    size = 0;
-    isSkipping = false;
+    forget();
     return line;
   }
 
+  function forget(): void {
+    parts = [];
+    size = 0;
+    isSkipping = false;
+  }
+
   return {
-    /** The complete lines, without line ends. */
-    push(bytes: Uint8Array): readonly string[] {
+    /** The complete lines, without line ends. Skips all lines after the first `most`, without looking at each. */
+    push(bytes: Uint8Array, most = Number.POSITIVE_INFINITY): readonly string[] {
       const lines: (string | null)[] = [];
       let from = 0;
       for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, from)) {
-        add(bytes.subarray(from, end));
-        lines.push(take());
+        if (lines.length >= most) {
+          end = bytes.lastIndexOf(NEWLINE);
+          forget();
+        } else {
+          add(bytes.subarray(from, end));
+          lines.push(take());
+        }
         from = end + 1;
       }
       add(bytes.subarray(from));

@@ -2,11 +2,11 @@
  * Masks secrets in the output that an agent's process wrote itself, after the turn. The file keeps its length and its
  * inode: readers hold places in it, and a file of a later attempt must not be replaced.
  */
-import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, constants, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { filledLabel, type Mask, NO_MASK } from "../../core/secrets/mask.ts";
 import { createMaskStream } from "../../core/secrets/mask-stream.ts";
-import { lookAt } from "../../system/files.ts";
+import { lookAt, openOwn } from "../../system/files.ts";
 import { currentMask } from "../../system/secrets.ts";
 import { quietly } from "../quietly.ts";
 import { type OutputFile, readOutput } from "./run-folder.ts";
@@ -29,12 +29,9 @@ export function takeOutput(folder: string, name: OutputFile, capBytes: number): 
 
 /** Never throws: a file that cannot be changed stays as the agent wrote it. */
 function maskFile(mask: Mask, path: string): void {
-  const { O_RDWR, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const file = quietly(() => openSync(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK));
+  const file = quietly(() => openOwn(path, constants.O_RDWR));
   if (file === null) return;
-  quietly(() => {
-    if (fstatSync(file).isFile()) maskBytes(mask, file);
-  });
+  quietly(() => maskBytes(mask, file));
   closeSync(file);
 }
 

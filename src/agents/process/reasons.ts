@@ -58,7 +58,8 @@ export function describeError(error: unknown): string {
     EAGAIN: "the system cannot start another process",
     E2BIG: "the command or the environment is too long",
   };
-  const text = error instanceof Error ? error.message : String(error);
+  // a sentence of ours stands in the middle of another one here
+  const text = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
   const word = known[(error as NodeJS.ErrnoException | undefined)?.code ?? ""];
   return lastLine(word === undefined ? text : `${word} (${text})`);
 }

@@ -5,8 +5,8 @@
  *   answer.txt  stderr.txt                written by the agent, so they may contain anything
  *   ticket.* exit.*  and  ../intent.*      see ticket.ts
  *
- * Must not truncate or replace answer.txt and stderr.txt: a runner that was frozen would do that to the output of a
- * later attempt. After the turn, secrets in these files are masked in place (mask-output.ts).
+ * Must not empty or replace answer.txt and stderr.txt: a runner that was frozen would do that to the output of a later
+ * attempt. After the turn, secrets in these files are masked in place (mask-output.ts).
  *
  * 1. Nothing is written outside the project, whatever the ids and whatever links the repository contains.
  * 2. Folders are 0700, files 0600. Only files that a recovery needs are synced, because a sync is slow.
@@ -14,18 +14,27 @@
  */
 import {
   chmodSync,
+  closeSync,
   constants,
   existsSync,
+  ftruncateSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Turn } from "../../ports/agent.ts";
-import { errorCode, lookAt, readEndOf, readSmallFile, writeAtomic } from "../../system/files.ts";
-import { isInside } from "../../system/inside.ts";
+import {
+  errorCode,
+  isOwn,
+  lookAt,
+  openOwn,
+  readEndOf,
+  readSmallFile,
+  writeAtomic,
+} from "../../system/files.ts";
+import { isInside, makeInside } from "../../system/inside.ts";
 import { quietly } from "../quietly.ts";
 import { isRunning, pruneIntents, writeIntent } from "./ticket.ts";
 
@@ -48,9 +57,7 @@ export function openFolder(projectDir: string, turn: Turn): string {
   if (!Number.isSafeInteger(turn.token)) throw new Error(`${turn.token} is not a valid token`);
   const folder = runFolder(projectDir, turn);
   if (!existsSync(projectDir)) throw new Error(`the folder ${projectDir} does not exist`);
-  refuseLinks(projectDir, folder);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return folder;
+  return makeInside(resolve(projectDir), folder);
 }
 
 /** Creates the folder with everything that a start needs. Throws like `openFolder`. */
@@ -60,6 +67,8 @@ export function prepareFolder(projectDir: string, turn: Turn, format: string): s
   for (const name of OUTPUTS) {
     const stat = lstatSync(join(folder, name), { throwIfNoEntry: false });
     if (stat !== undefined && !stat.isFile()) throw new Error(`${name} in the run folder is not a file`);
+    if (stat !== undefined && !isOwn(stat))
+      throw new Error(`${name} in the run folder belongs to another user`);
   }
   writeInput(promptFile(folder), turn.text);
   if (format !== "text") writeInput(join(folder, "format.txt"), format);
@@ -88,12 +97,25 @@ export function promptFile(folder: string): string {
 
 /** The end of the agent's output; null: the agent replaced or removed the file. */
 export function readOutput(folder: string, name: OutputFile, capBytes: number): string | null {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  return quietly(() => readEndOf(join(folder, name), capBytes, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  return quietly(() => readEndOf(join(folder, name), capBytes, openOwn));
 }
 
 export function findFlood(folder: string, maxBytes: number): OutputFile | undefined {
   return OUTPUTS.find((name) => lookAt(join(folder, name)).size > maxBytes);
+}
+
+/** Gives the space of a flood back. */
+export function cutOutputs(folder: string, maxBytes: number): void {
+  for (const name of OUTPUTS)
+    quietly(() => {
+      if (lookAt(join(folder, name)).size <= maxBytes) return;
+      const file = openOwn(join(folder, name), constants.O_WRONLY);
+      try {
+        ftruncateSync(file, maxBytes);
+      } finally {
+        closeSync(file);
+      }
+    });
 }
 
 /** Deletes all runs of the loop except the newest ones. Never throws: it only cleans up. */
@@ -142,18 +164,4 @@ function isOver(folder: string, before: number): boolean {
     const inner = lstatSync(run);
     return inner.mtimeMs < before && !(inner.isDirectory() && isRunning(run));
   });
-}
-
-/** A `.loop` link in a repository must not make us write elsewhere. */
-function refuseLinks(projectDir: string, folder: string): void {
-  for (let path = folder; path !== projectDir; path = dirname(path)) {
-    if (existsSync(path)) {
-      // the real path includes all links above it
-      if (!isInside(projectDir, path)) throw new Error(`${path} points outside the project`);
-      return;
-    }
-    // a broken link does not exist either, but mkdir would follow it
-    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
-      throw new Error(`${path} is a broken link`);
-  }
 }

@@ -5,8 +5,8 @@
  * 2. Holds one block and one line at most.
  * 3. Shows nothing from before this attempt, and at most `LOOK_LINES` lines at once.
  */
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { lookAt } from "../../system/files.ts";
+import { closeSync, constants, fstatSync, readSync } from "node:fs";
+import { lookAt, openOwn } from "../../system/files.ts";
 import { quietly } from "../quietly.ts";
 import { createLineSplitter } from "./lines.ts";
 
@@ -29,18 +29,18 @@ export function tailLines(path: string, oldMs: number | null, onLine: (line: str
   const block = Buffer.alloc(BLOCK_BYTES);
 
   function look(isLast: boolean): void {
-    file ??= openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    file ??= openOwn(path, constants.O_RDONLY);
     const stat = fstatSync(file);
-    if (!stat.isFile() || stat.mtimeMs === oldMs) return;
+    if (stat.mtimeMs === oldMs) return;
     const until = isLast ? stat.size : Math.min(stat.size, offset + LOOK_BYTES);
     let left = LOOK_LINES;
     while (offset < until) {
       const length = readSync(file, block, 0, Math.min(block.length, until - offset), offset);
       if (length === 0) return;
       offset += length;
-      const lines = splitter.push(block.subarray(0, length));
-      give(lines.slice(0, left), onLine);
-      left = Math.max(0, left - lines.length);
+      const lines = splitter.push(block.subarray(0, length), left);
+      give(lines, onLine);
+      left -= lines.length;
     }
   }
 

@@ -16,7 +16,30 @@ export const Count = lenient(z.number().nonnegative());
 export const Input = lenient(z.record(z.string(), z.unknown()));
 
 export function parseEvents<T>(schema: z.ZodType<T>, stream: string): readonly T[] {
-  return stream.split("\n").flatMap((line) => parseEvent(schema, line) ?? []);
+  return objectLines(stream).flatMap((line) => parseEvent(schema, line) ?? []);
+}
+
+/** Real turns have far fewer events. Without a limit, 60 MB of short lines would take minutes. */
+const MOST_LINES = 50_000;
+
+/** The lines that start an object. Of a stream with too many of them: the first and the last ones. */
+export function objectLines(stream: string): readonly string[] {
+  const starts: number[] = stream.startsWith("{") ? [0] : [];
+  let from = 0;
+  while (starts.length < MOST_LINES && from !== -1) {
+    from = stream.indexOf("\n{", from);
+    if (from !== -1) starts.push(++from);
+  }
+  const last: number[] = [];
+  for (let at = stream.length; from !== -1 && last.length < MOST_LINES; ) {
+    at = stream.lastIndexOf("\n{", at - 1);
+    if (at < from) break;
+    last.push(at + 1);
+  }
+  return [...starts, ...last.reverse()].map((start) => {
+    const end = stream.indexOf("\n", start);
+    return stream.slice(start, end === -1 ? stream.length : end);
+  });
 }
 
 export function parseEvent<T>(schema: z.ZodType<T>, line: string): T | null {

@@ -5,9 +5,10 @@
  * Ignored folders are not read, because git lists nothing in them except files of the index. Follows no link and must
  * not throw.
  */
-import { lstatSync, readFileSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
+import { orNull, readThroughLinks } from "../../system/files.ts";
 import { isSettled, signOf } from "./file-hash.ts";
 import { type FileListing, type Listings, walkFolders } from "./listings.ts";
 
@@ -113,11 +114,7 @@ function signOfFile(path: string): string | null {
 }
 
 function readText(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return null;
-  }
+  return orNull(() => readThroughLinks(path));
 }
 
 function isSame(a: Signs, b: Signs): boolean {

@@ -2,12 +2,11 @@
  * Owns `.loop/runs/<loop>/protected.json`: the files that checks depended on before any work, and their texts. An agent
  * can write there too, so the reader knows the digest of the record, and the record has the digest of the texts.
  */
-import { existsSync, lstatSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import * as z from "zod";
 import type { LoopId } from "../../core/loop.ts";
 import { writeAtomic } from "../../system/files.ts";
-import { isInside } from "../../system/inside.ts";
+import { makeInside } from "../../system/inside.ts";
 import { readPlain, sha256 } from "../files/file-hash.ts";
 import { parseJson } from "./manifest.ts";
 
@@ -50,8 +49,7 @@ export function writeProtectionRecord(
   originals: Originals,
 ): string {
   const folder = folderFor(root, loopId);
-  refuseLinks(root, folder);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeInside(root, folder);
   const texts = JSON.stringify(originals);
   writeAtomic(originalsFile(folder), texts, false);
   const text = `${JSON.stringify({ ...record, originals: sha256(texts) }, null, 1)}\n`;
@@ -100,14 +98,4 @@ function folderFor(root: string, loopId: LoopId): string {
     throw new Error(`${JSON.stringify(loopId)} is no valid id`);
   }
   return join(root, ".loop", "runs", loopId);
-}
-
-/** A `.loop` that came with the repository must not make us write outside the project (H4). */
-function refuseLinks(root: string, folder: string): void {
-  for (let path = folder; path !== root; path = dirname(path)) {
-    // a broken link does not exist either, but mkdir would follow it
-    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-    if (existsSync(path) ? !isInside(root, path) : isLink)
-      throw new Error(`${path} leads out of the project`);
-  }
 }

@@ -7,7 +7,7 @@ import type { SpecText } from "../../core/backlog/prompts/plan-prompt.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { usageError } from "../../errors.ts";
 import { readTextThroughLinks } from "../../store/files/read-text.ts";
-import { readSmallFile } from "../../system/files.ts";
+import { readAnyones } from "../../system/files.ts";
 
 const MAX_FILES = 12;
 const MAX_MANIFEST = 1024 * 1024;
@@ -70,7 +70,7 @@ function findSpecs(root: string): readonly Found[] {
       .map((file) => (folder === "" ? file : `${folder}/${file}`)),
   );
   return [...new Set(paths)]
-    .map((path) => ({ path, text: readSmallFile(join(root, path), MAX_BYTES) ?? "" }))
+    .map((path) => ({ path, text: readAnyones(join(root, path), MAX_BYTES) ?? "" }))
     .filter(({ text }) => text.trim() !== "" && !text.includes("\0"))
     .slice(0, MAX_FILES);
 }
@@ -96,7 +96,7 @@ export function readStack(root: string): Stack {
   const facts = readProjectFacts(root);
   const texts = MANIFESTS.filter((name) => facts.files.includes(name)).map((name) => [
     name,
-    readSmallFile(join(root, name), MAX_MANIFEST) ?? "",
+    readAnyones(join(root, name), MAX_MANIFEST) ?? "",
   ]);
   return detectStack({ ...facts, manifests: Object.fromEntries(texts) as Record<string, string> });
 }

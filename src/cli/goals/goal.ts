@@ -1,5 +1,5 @@
 /** Commands on an existing goal: status, report, pause, continue, cancel, approve and reject. */
-import { readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Backlog } from "../../core/backlog/backlog.ts";
 import { renderRun } from "../../core/backlog/report.ts";
@@ -14,6 +14,7 @@ import { allGoals, findGoal, requestGoal } from "../../engine/goals/goals.ts";
 import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { usageError } from "../../errors.ts";
 import { createCheckpoints } from "../../git/checkpoints/checkpoints.ts";
+import { orNull, readSmall } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
 import { stopBacklog } from "../backlog/stop-backlog.ts";
 import { confirmInTerminal } from "../confirm.ts";
@@ -149,11 +150,7 @@ async function removeState({ root, dir }: Project, { id }: Goal): Promise<void> 
 }
 
 function idIn(state: string): unknown {
-  try {
-    return (JSON.parse(readFileSync(state, "utf8")) as { id?: unknown } | null)?.id;
-  } catch {
-    return null;
-  }
+  return orNull(() => (JSON.parse(readSmall(state) ?? "null") as { id?: unknown } | null)?.id);
 }
 
 export async function answerCommand(

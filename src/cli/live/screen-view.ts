@@ -5,13 +5,15 @@
  * 2. Erasing, news and list are one write: a slow terminal gets all of it or nothing.
  * 3. An open question stops drawing; the newest news wait.
  */
+
+import { cleanText } from "../../core/text/clean.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import type { Role } from "../../engine/engine.ts";
 import { liveTasks } from "../../engine/tasks/tasks.ts";
 import { localZone } from "../../system/time-zone.ts";
 import { type Io, paint } from "../io.ts";
 import type { Project } from "../project.ts";
-import { cut, oneLine, printable, seenWidth } from "../render/table.ts";
+import { cut, oneLine, seenWidth } from "../render/table.ts";
 import { listChangesAt, renderTaskList } from "../render/task-list.ts";
 import { renderClock } from "../render/times.ts";
 import { farewell } from "./line-view.ts";
@@ -43,7 +45,7 @@ export function createScreenView(
       if (!firing) list.log([paint(io, "yellow", "Scheduling is off: LOOP_DISABLE_SCHEDULER=1.")]);
       const ticker = setInterval(() => list.tick(), TICK_MS);
       undo = [
-        io.divert({ say: (text) => list.log(printable(text).split("\n")) }),
+        io.divert({ say: (text) => list.log(cleanText(text).split("\n")) }),
         screen.onResize(() => list.draw([], true)),
         () => clearInterval(ticker),
       ];

@@ -58,11 +58,7 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-/** Like `oneLine`, but keeps line breaks. */
-export function printable(text: string): string {
-  return text.replaceAll(/\r\n?/g, "\n").replaceAll(/(?![\n\t])[\p{Cc}]/gu, " ");
-}
-
+/** Cuts a long line with an ellipsis. */
 export function cut(line: string, width: number): string {
   if (width === Number.POSITIVE_INFINITY || seenWidth(line) <= width) return line;
   let left = width - 1;

@@ -3,10 +3,11 @@ import type { Outcome } from "../../core/event.ts";
 import type { Task } from "../../core/loop.ts";
 import { renderDuration } from "../../core/task/interval.ts";
 import { slotAfter } from "../../core/task/slots.ts";
+import { cleanText } from "../../core/text/clean.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import { type Io, paint } from "../io.ts";
-import { type Cell, printable, renderTable } from "./table.ts";
+import { type Cell, renderTable } from "./table.ts";
 import { renderNext } from "./task-list.ts";
 import { renderClock, renderWhen } from "./times.ts";
 
@@ -34,7 +35,7 @@ export function renderTask(task: Task, recent: readonly Outcome[], now: number, 
   const rows = fields.flatMap(([text, value]): Cell[][] =>
     value === null ? [] : [[{ style: "dim", text }, value]],
   );
-  const lines = [renderTable(rows, Number.POSITIVE_INFINITY, io), "", printable(task.prompt)];
+  const lines = [renderTable(rows, Number.POSITIVE_INFINITY, io), "", cleanText(task.prompt)];
   if (recent.length > 0) {
     lines.push("", paint(io, "dim", "latest"), renderHistory(recent, now, io, Number.POSITIVE_INFINITY));
   }

@@ -1,10 +1,11 @@
 /** Notifies the person on the screen and through their own command, which never delays the runner. */
 import { spawn } from "node:child_process";
 import { Socket } from "node:net";
+import { cleanText } from "../../core/text/clean.ts";
 import type { Notifier } from "../../ports/notifier.ts";
 import { currentMask } from "../../system/secrets.ts";
 import type { LiveView } from "../live/view.ts";
-import { oneLine, printable } from "../render/table.ts";
+import { oneLine } from "../render/table.ts";
 
 const MAX_SAID = 500;
 
@@ -17,7 +18,7 @@ export function createNotifier(
       view.notify(title, body);
       if (command === undefined) return;
       try {
-        runCommand(command, oneLine(title), printable(body), view);
+        runCommand(command, oneLine(title), cleanText(body), view);
       } catch (error) {
         // spawn throws if the text is too long or no process can start
         view.problem(error);

@@ -22,7 +22,7 @@ import {
   removeProgram,
 } from "../../hosts/stop-hook/install/program.ts";
 import { type InstallScope, TARGETS } from "../../hosts/stop-hook/install/targets.ts";
-import { writeChange } from "../../hosts/stop-hook/install/write.ts";
+import { undoChanges, writeChange } from "../../hosts/stop-hook/install/write.ts";
 import { answer, type Io } from "../io.ts";
 import { renderTextDiff } from "../render/text-diff.ts";
 
@@ -44,7 +44,7 @@ export function installClient(
   const copied = scope === "user" && !isProgramCurrent(around.program);
   if (!flags.dryRun) {
     if (copied) putProgram(around.program);
-    for (const change of changes) writeChange(change, scope === "project" ? project : null);
+    for (const change of changes) writeChange(change, scope === "project" ? project : null, around.env);
   }
   const program = scope === "user" ? { folder: around.program, copied } : null;
   const notes = [
@@ -76,7 +76,7 @@ export function uninstallClient(
   const kept = plans.flatMap(({ plan }) => plan.kept.map((file) => `${file}, which is not from Loopwright`));
   if (!flags.dryRun) {
     for (const { scope: each, plan } of plans)
-      for (const change of plan.changes) writeChange(change, each === "project" ? project : null);
+      undoChanges(plan.changes, each === "project" ? project : null, around.env);
     if (removed.length > 0 && !isUsed(around)) {
       removeProgram(around.program);
       removed.push(around.program);

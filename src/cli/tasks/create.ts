@@ -5,6 +5,7 @@ import { newLoopId, thisRunner } from "../../compose/engine.ts";
 import type { Task } from "../../core/loop.ts";
 import { planTask } from "../../core/task/plan.ts";
 import { slotAfter } from "../../core/task/slots.ts";
+import { cleanText } from "../../core/text/clean.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { iso, momentOf } from "../../core/views/moment.ts";
 import { viewTask } from "../../core/views/task-view.ts";
@@ -22,7 +23,6 @@ import { fileFlag, secretNotice } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import { answer, type Io, paint } from "../io.ts";
 import { openProject, openProjectToWrite, type Project } from "../project.ts";
-import { printable } from "../render/table.ts";
 import { renderSchedule } from "../render/task-list.ts";
 import { renderWhen } from "../render/times.ts";
 import { isFiring } from "../run/firing.ts";
@@ -143,7 +143,7 @@ function plan(
 }
 
 /** For `loop auto` without words (A17): from the project, else from the person, else built in. */
-function maintenancePrompt(dir: string): string {
+export function maintenancePrompt(dir: string): string {
   return (
     readText(join(dir, "loop.md"))?.trim() ||
     // a person may keep this file elsewhere and link to it
@@ -175,7 +175,7 @@ function showPlan({ draft, notice }: Planned, flags: CreateFlags, io: Io, now: n
     `Would create: ${human}${cadence.kind === "cron" ? ` (${cadence.expr}, ${cadence.tz})` : ""}`,
     ...(notice === null ? [] : [`  ${notice}`]),
     ...(next === null ? [] : [`  Next: ${renderWhen(next, now)}, ${iso(next)}`]),
-    `  Prompt: ${printable(prompt)}`,
+    `  Prompt: ${cleanText(prompt)}`,
   ];
   return answer(flags, io, view, lines.join("\n"));
 }

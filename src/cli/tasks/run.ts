@@ -3,6 +3,7 @@ import { chooseAgent } from "../../compose/agent-choice.ts";
 import type { Outcome } from "../../core/event.ts";
 import type { AgentSpec } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
+import { cleanText } from "../../core/text/clean.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { findTask, requestEvent } from "../../engine/tasks/tasks.ts";
@@ -13,7 +14,7 @@ import { answer, type Io } from "../io.ts";
 import { leftOutText, writeInBackground } from "../live/outlet.ts";
 import { createPlainView } from "../live/view.ts";
 import type { Project } from "../project.ts";
-import { oneLine, printable } from "../render/table.ts";
+import { oneLine } from "../render/table.ts";
 import { renderHistory } from "../render/tasks.ts";
 import { isFiring } from "../run/firing.ts";
 import { hasPerson, runForeground } from "../run/foreground.ts";
@@ -60,7 +61,7 @@ function runOnce(project: Project, id: LoopId, agent: AgentSpec, stop: StopReque
   return runForeground({ project, store, agent, stop, view, hasPerson: hasPerson(io, {}) }, (run) => ({
     observe: (news) => {
       if (news.type === "problem") view.problem(news.message);
-      if (news.type === "answer" && news.loop.id === id) io.out(printable(news.text).trimEnd());
+      if (news.type === "answer" && news.loop.id === id) io.out(cleanText(news.text).trimEnd());
       // another runner took the lease, and with it the request
       if (news.type === "role" && news.role === "passive") {
         handedTo = news.lease;

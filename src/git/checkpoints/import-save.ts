@@ -6,10 +6,11 @@
  * left to `git add`.
  */
 import { spawn } from "node:child_process";
-import { existsSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { changedFiles } from "../../core/checks/changed-files.ts";
 import type { Snapshot } from "../../ports/checks.ts";
+import { readBytes } from "../../system/files.ts";
 import type { Repository } from "../repository.ts";
 
 const MAX_FILES = 200;
@@ -69,7 +70,7 @@ function readEntry(file: string, path: string, isThere: boolean, most: number): 
       return { kind: "file", path, mode: "120000", content: readlinkSync(file, { encoding: "buffer" }) };
     if (!stat.isFile()) return null;
     const mode = (stat.mode & 0o100) === 0 ? "100644" : "100755";
-    return { kind: "file", path, mode, content: readFileSync(file) };
+    return { kind: "file", path, mode, content: readBytes(file) };
   } catch {
     return null;
   }

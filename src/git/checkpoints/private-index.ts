@@ -8,8 +8,9 @@
 import { copyFileSync, lstatSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import type { LoopId } from "../../core/loop.ts";
-import { errorCode } from "../../system/files.ts";
-import { makeOwnFolder, namesIn } from "../git-process.ts";
+import { errorCode, isOwn } from "../../system/files.ts";
+import { makeInside } from "../../system/inside.ts";
+import { namesIn } from "../git-process.ts";
 import type { Repository } from "../repository.ts";
 
 /** Longer than any git command may take. */
@@ -20,8 +21,7 @@ export async function withPrivateIndex<T>(
   loopId: LoopId,
   work: (index: string) => Promise<T>,
 ): Promise<T> {
-  const dir = join(gitDir, "loopwright");
-  makeOwnFolder(dir);
+  const dir = makeInside(gitDir, join(gitDir, "loopwright"));
   const kept = join(dir, `${loopId}.index`);
   const copy = join(dir, `${loopId}.${process.pid}-${Math.random().toString(36).slice(2, 10)}.index`);
   try {
@@ -47,7 +47,10 @@ export function removePrivateIndex({ gitDir }: Repository, loopId: LoopId): void
  */
 function copyIfThere(from: string, to: string): void {
   try {
-    const seconds = Math.floor(statSync(from).mtimeMs / 1000);
+    const stat = lstatSync(from);
+    // git makes a new index when there is none
+    if (!stat.isFile() || !isOwn(stat)) return;
+    const seconds = Math.floor(stat.mtimeMs / 1000);
     copyFileSync(from, to);
     utimesSync(to, seconds, seconds);
   } catch (error) {

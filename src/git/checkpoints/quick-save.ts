@@ -7,7 +7,7 @@
 import { spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { readSmall } from "../../system/files.ts";
+import { readAnyones } from "../../system/files.ts";
 import type { Repository } from "../repository.ts";
 import { FILES } from "./stage.ts";
 
@@ -81,7 +81,7 @@ function read(said: string): QuickResult {
 
 /** Stays the same while HEAD, its branch and the configuration stay the same. */
 export function signOfRepository({ gitDir, commonDir, settingsFiles }: Repository): string {
-  const head = readSmall(join(gitDir, "HEAD")) ?? "";
+  const head = readAnyones(join(gitDir, "HEAD")) ?? "";
   const [, ref] = /^ref: (\S+)/.exec(head) ?? [];
   const files = ["HEAD", "config", "config.worktree", "packed-refs", "info/attributes", ref ?? ""];
   const paths = files.flatMap((name) => [join(commonDir, name), join(gitDir, name)]);

@@ -1,8 +1,8 @@
 /** Creates worktrees: first the record, then the branch, then the files. `worktrees.ts` has the rules. */
-import { lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { faultOfStoryId } from "../../core/backlog/prd/registry.ts";
-import { errorCode, orNull, writeAtomic } from "../../system/files.ts";
+import { errorCode, isOwn, orNull, writeAtomic } from "../../system/files.ts";
 import { commitOf, realFolder, wordsOf } from "../git-process.ts";
 import { openPlace, projectIn, type WorkTree } from "./worktree-place.ts";
 import {
@@ -178,7 +178,15 @@ function makeFolder({ top }: WorkTree, { folder = `${top}.worktrees` }: Worktree
   } catch (error) {
     throw new Error(`${folder} cannot be created (${errorCode(error) ?? String(error)})`);
   }
+  checkOwner(folder);
   return realFolder(folder);
+}
+
+/** Another user could exchange the files of a story while its checks run. A link of this user's is fine. */
+function checkOwner(folder: string): void {
+  const stat = statSync(folder);
+  if (!isOwn(lstatSync(folder)) || !isOwn(stat)) throw new Error(`${folder} belongs to another user`);
+  if ((stat.mode & 0o022) !== 0) chmodSync(folder, stat.mode & 0o755);
 }
 
 function isThere(path: string): boolean {

@@ -8,9 +8,10 @@ import { lstatSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename, isAbsolute, join, resolve } from "node:path";
 import * as z from "zod";
-import { createOnce, readSmall, writeAtomic } from "../../system/files.ts";
+import { createOnce, readAnyones, readSmall, writeAtomic } from "../../system/files.ts";
+import { makeInside } from "../../system/inside.ts";
 import { procStart } from "../../system/process.ts";
-import { makeOwnFolder, namesIn } from "../git-process.ts";
+import { namesIn } from "../git-process.ts";
 
 const text = z.string().min(1).max(4_096);
 
@@ -44,7 +45,7 @@ export type WorktreeRecord = z.output<typeof recordSchema>;
 /** false: another record has this id. */
 export function createWorktreeRecord(commonDir: string, record: WorktreeRecord): boolean {
   const content = renderRecord(record);
-  makeOwnFolder(folderOf(commonDir));
+  makeInside(commonDir, folderOf(commonDir));
   const path = recordPath(commonDir, record.id);
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
   createOnce(path, content);
@@ -90,9 +91,9 @@ export function adminDirOf(commonDir: string, { id, path }: WorktreeRecord): str
   const all = join(commonDir, "worktrees");
   for (const name of namesIn(all)) {
     const dir = join(all, name);
-    const gitdir = readSmall(join(dir, "gitdir"))?.trimEnd() ?? null;
+    const gitdir = readAnyones(join(dir, "gitdir"))?.trimEnd() ?? null;
     // git was stopped right after it created the folder
-    const isBarelyBegun = gitdir === null && readSmall(join(dir, "locked"))?.trimEnd() === lockReason(id);
+    const isBarelyBegun = gitdir === null && readAnyones(join(dir, "locked"))?.trimEnd() === lockReason(id);
     if (isBarelyBegun || (gitdir !== null && resolve(dir, gitdir) === join(path, ".git"))) return dir;
   }
   return null;

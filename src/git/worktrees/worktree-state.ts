@@ -9,7 +9,7 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { join, sep } from "node:path";
-import { readSmall } from "../../system/files.ts";
+import { readAnyones } from "../../system/files.ts";
 import { isAlive } from "../../system/process.ts";
 import { FILES } from "../checkpoints/stage.ts";
 import { changedNames } from "../diff.ts";
@@ -146,7 +146,7 @@ function cannotLook(reason: unknown): string {
 
 /** Detached, with a name that no story can have: no person created it. */
 function isMergesOwn(admin: string | null, { id }: WorktreeRecord): boolean {
-  const head = admin === null ? null : readSmall(join(admin, "HEAD"));
+  const head = admin === null ? null : readAnyones(join(admin, "HEAD"));
   return id.startsWith(MERGE_MARK) && head !== null && !head.startsWith("ref:");
 }
 
@@ -189,7 +189,7 @@ function sayChanged(names: readonly string[]): string {
 async function countUnmerged({ repository }: WorkTree, record: WorktreeRecord): Promise<number> {
   const { git, commonDir } = repository;
   const admin = adminDirOf(commonDir, record);
-  const head = admin === null ? "" : (readSmall(join(admin, "HEAD")) ?? "").trim();
+  const head = admin === null ? "" : (readAnyones(join(admin, "HEAD")) ?? "").trim();
   // a detached HEAD, or a HEAD on another branch, may have commits that the story's branch does not have
   const commitsOf = async (names: readonly (string | null)[]): Promise<string[]> => {
     const commits = await Promise.all(names.map((name) => (name ? commitOf(git, name) : null)));

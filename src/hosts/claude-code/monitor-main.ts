@@ -7,14 +7,13 @@
  */
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { lookAt, readSmall } from "../../system/files.ts";
+import { lookAt, readAfter, readSmall } from "../../system/files.ts";
 import { procStart } from "../../system/process.ts";
 import { answers } from "../../system/process-table.ts";
 import { openLog } from "../conversation/debug-log.ts";
 import { commandBeside } from "../conversation/typed.ts";
 import { readClient, withoutClient } from "./client.ts";
 import { Resident } from "./resident.ts";
-import { readFrom } from "./usage/transcript.ts";
 import { registerMonitor, spoolPath } from "./wake.ts";
 
 /** How soon a line reaches the client. An idle check is one system call. */
@@ -58,7 +57,7 @@ function look(): void {
 
 function handOn(): void {
   if (lookAt(spool).size <= offset) return;
-  const text = readFrom(spool, offset);
+  const text = readAfter(spool, offset, Buffer.alloc(0))?.toString("utf8") ?? "";
   const whole = text.slice(0, text.lastIndexOf("\n") + 1);
   offset += Buffer.byteLength(whole);
   if (whole !== "") process.stdout.write(whole);

@@ -7,12 +7,12 @@
  * (the wake-up that a turn waits for).
  */
 import { randomBytes } from "node:crypto";
-import { appendFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessRef } from "../../core/base.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { ensureSessions } from "../../store/folder/session-records.ts";
-import { readIfThere, readSmall, writeAtomic } from "../../system/files.ts";
+import { appendTo, readIfThere, readSmall, writeAtomic } from "../../system/files.ts";
 import { isAlive } from "../../system/process.ts";
 import type { Waking } from "../conversation/hooks/wake-up.ts";
 
@@ -55,7 +55,7 @@ export function wakingBy(dir: string, client: number): Waking {
       // on disk, because the hook may run in another process
       writeAtomic(pending, `${wake}\n`, false);
       const line = `Loopwright: ${cleanLine(what).slice(0, 200)} [wake ${wake}]\n`;
-      appendFileSync(spoolPath(dir, client), line, { mode: 0o600 });
+      appendTo(spoolPath(dir, client), line);
     },
   };
 }

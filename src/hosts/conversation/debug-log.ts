@@ -1,6 +1,7 @@
 /** `LOOP_DEBUG=1` logs hook input and answers to `.loop/debug.log` (D12), but never the environment. */
-import { appendFileSync, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { appendTo } from "../../system/files.ts";
 import { currentMask } from "../../system/secrets.ts";
 
 export type Log = (who: string, text: string) => void;
@@ -14,7 +15,7 @@ export function openLog(root: string, env: NodeJS.ProcessEnv): Log {
     if (!existsSync(dir)) return;
     const line = `${new Date().toISOString()} ${process.pid} ${who} ${currentMask().text(text).slice(0, MOST_CHARACTERS)}`;
     try {
-      appendFileSync(join(dir, "debug.log"), `${line.replaceAll("\n", "\\n")}\n`, { mode: 0o600 });
+      appendTo(join(dir, "debug.log"), `${line.replaceAll("\n", "\\n")}\n`);
     } catch {
       // a failing log must not stop the hook
     }

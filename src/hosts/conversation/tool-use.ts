@@ -1,13 +1,12 @@
 /** Records a tool call in the ledger (D7). A failed test run also sets the directive for the goal's next turn (D10). */
-import { appendFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { failureCategory, isSystemic } from "../../core/backprop/category.ts";
 import { BACKPROP_LOG, renderBackpropDirective, renderBackpropEntry } from "../../core/backprop/directive.ts";
 import { callsForBackprop, recogniseTestRun } from "../../core/backprop/test-run.ts";
 import { maskAll } from "../../core/secrets/mask.ts";
 import { appendLedger } from "../../store/ledger/ledger.ts";
-import { readSmall } from "../../system/files.ts";
-import { isInside } from "../../system/inside.ts";
+import { appendTo, orNull, readSmall } from "../../system/files.ts";
+import { makeInside } from "../../system/inside.ts";
 import { currentMask } from "../../system/secrets.ts";
 import type { OpenSeat } from "./open-seat.ts";
 
@@ -91,10 +90,12 @@ function categoriesSoFar(dir: string): readonly string[] {
 
 function log(dir: string, entry: string, category: string): void {
   const path = logPath(dir);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  if (!isInside(dirname(dir), dirname(path))) return;
   const mark = `<!-- category: ${category.replaceAll(/[\r\n]|--/g, " ")} -->`;
-  appendFileSync(path, `${entry.trimEnd()}\n${mark}\n\n`, { mode: 0o600 });
+  // a log that cannot be written must not lose the directive
+  orNull(() => {
+    makeInside(dirname(dir), dirname(path));
+    appendTo(path, `${entry.trimEnd()}\n${mark}\n\n`);
+  });
 }
 
 function logPath(dir: string): string {

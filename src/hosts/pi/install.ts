@@ -9,7 +9,7 @@ import { runVersion } from "../../agents/capabilities/program-version.ts";
 import { LoopError } from "../../errors.ts";
 import { putFolder } from "../../store/files/put-folder.ts";
 import { cannotWrite } from "../../store/folder/loop-dir.ts";
-import { readSmall } from "../../system/files.ts";
+import { readAnyones } from "../../system/files.ts";
 import { lookForProgram, withInterpreter } from "../../system/find-program.ts";
 import { fieldOf, parseFields, textOf } from "../conversation/fields.ts";
 import { lookUpwards, notBuilt } from "../conversation/install/built-files.ts";
@@ -98,7 +98,7 @@ function findBuilt(): string {
 
 /** Another copy of Loopwright in the person's settings, which would use the same names; null: none. */
 function otherSource(env: NodeJS.ProcessEnv): string | null {
-  const packages = fieldOf(parseFields(readSmall(personalSettings(env))), "packages");
+  const packages = fieldOf(parseFields(readAnyones(personalSettings(env))), "packages");
   const sources = (Array.isArray(packages) ? packages : []).map((each: unknown) =>
     typeof each === "string" ? each : textOf(each, "source"),
   );

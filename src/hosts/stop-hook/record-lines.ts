@@ -1,19 +1,16 @@
 /** Reads the newest lines of a client's transcript: one JSON object per line. */
-import { constants } from "node:fs";
 import type { Usage } from "../../core/base.ts";
-import { readEndOf } from "../../system/files.ts";
+import { openOwn, readEndOf } from "../../system/files.ts";
 import { countOf, type Fields, isFields, parseFields } from "../conversation/fields.ts";
 
 /** Almost always more than one turn writes. */
 const MOST_BYTES = 4 * 1024 * 1024;
-/** Opens no device that blocks, and follows no link. */
-const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 /** The complete lines at the end of the file; none if it cannot be read. The path is untrusted. */
 export function readClientRecord(path: string): readonly Fields[] {
   let text: string;
   try {
-    text = readEndOf(path, MOST_BYTES, FLAGS);
+    text = readEndOf(path, MOST_BYTES, openOwn);
   } catch {
     return [];
   }

@@ -2,10 +2,11 @@
  * Files of a backlog that people write too: templates, prompts, progress.md, a triage brief. An existing file stays
  * unless the caller replaces it. No link leads a write out of the project (H4).
  */
-import { lstatSync, mkdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { createOnce, tryToCreate, writeAtomic } from "../../system/files.ts";
-import { refuseOutside, whileWriting } from "../folder/loop-dir.ts";
+import { createOnce, writeAtomic } from "../../system/files.ts";
+import { makeInside } from "../../system/inside.ts";
+import { whileWriting } from "../folder/loop-dir.ts";
 
 /** `path` is relative to `.loop`, with `/`. false: the name exists already, and nothing was written. */
 export function createFile(root: string, path: string, text: string): boolean {
@@ -22,14 +23,8 @@ export function replaceFile(root: string, path: string, text: string): string {
   return target;
 }
 
-/** Creates a folder in `.loop`, which must exist. It goes level by level, so that it creates nothing behind a link. */
+/** Creates a folder in `.loop`. */
 export function ensureFolder(root: string, path: string): string {
-  let folder = join(root, ".loop");
-  for (const name of path.split("/").filter((part) => part !== "" && part !== ".")) {
-    const path = join(folder, name);
-    whileWriting(path, () => tryToCreate(() => mkdirSync(path, { mode: 0o700 })));
-    refuseOutside(root, path);
-    folder = path;
-  }
-  return folder;
+  const folder = join(root, ".loop", path);
+  return whileWriting(folder, () => makeInside(root, folder));
 }

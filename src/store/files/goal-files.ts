@@ -3,14 +3,14 @@
  * `.loop/runs/<id>/{state.json,iterations.jsonl,summary.md}`. All of them are written from the journal. A change by
  * anybody else is only a claim: it is detected and overwritten.
  */
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Goal } from "../../core/goal/goal.ts";
 import { renderReportMarkdown } from "../../core/text/goal/goal-report.ts";
 import { viewGoal } from "../../core/views/goal-view.ts";
 import { STATE_SCHEMA } from "../../core/views/schema-names.ts";
 import { orNull, quarantine, readIfThere, writeAtomic } from "../../system/files.ts";
-import { isInside } from "../../system/inside.ts";
+import { makeInside } from "../../system/inside.ts";
 import { isSigned, renderSigned } from "../signed/signed-json.ts";
 import type { Signer } from "../signed/signer.ts";
 
@@ -63,10 +63,7 @@ export class GoalFiles {
 
   #publishRun(goal: Goal, signer: Signer): void {
     const folder = join(this.#dir, "runs", goal.id);
-    for (const path of [dirname(folder), folder]) {
-      mkdirSync(path, { recursive: true, mode: 0o700 });
-      if (!isInside(dirname(this.#dir), path)) throw new Error(`${path} leads out of the project`);
-    }
+    makeInside(dirname(this.#dir), folder);
     const lines = goal.receipts.map((receipt) => `${JSON.stringify(receipt)}\n`);
     const durable = isAtRest(goal);
     writeAtomic(join(folder, "state.json"), renderState(goal, signer), durable);

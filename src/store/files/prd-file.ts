@@ -5,7 +5,6 @@
  * 2. An invalid file stays unchanged and is reported. So is a link, a folder or a pipe with that name.
  * 3. A refused change writes nothing, not even `.loop`.
  */
-import { lstatSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { StoryChange } from "../../core/backlog/prd/registry.ts";
 import type { Story } from "../../core/backlog/stories.ts";
@@ -77,11 +76,5 @@ function tryToChange(root: string, decide: (stories: readonly Story[]) => StoryC
 }
 
 function readFile(path: string): string | null {
-  return whileReading(path, () => {
-    const stat = lstatSync(path, { throwIfNoEntry: false });
-    // opening a pipe would block; `readIfThere` refuses links
-    if (stat !== undefined && !stat.isFile() && !stat.isSymbolicLink() && !stat.isDirectory())
-      throw surroundingsError(`${path} is not a file.`, "Fix or remove it.");
-    return readIfThere(path);
-  });
+  return whileReading(path, () => readIfThere(path));
 }

@@ -2,16 +2,7 @@
  * Reads what people write for the agents of a backlog: `.loop/prompts`, contracts and progress.md. Follows links inside
  * the project and refuses links that lead out of it (H4).
  */
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  readSync,
-  realpathSync,
-} from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, readFileSync, readSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { Mode } from "../../core/backlog/backlog.ts";
 import { faultOfStoryId } from "../../core/backlog/prd/registry.ts";
@@ -23,6 +14,7 @@ import {
 } from "../../core/backlog/prompts/prompt-texts.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { surroundingsError, usageError } from "../../errors.ts";
+import { openOwn } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
 import { checkLoopDir, whileReading } from "../folder/loop-dir.ts";
 
@@ -107,21 +99,14 @@ function withFile<Result>(
       "Replace it with a file.",
     );
   return whileReading(path, () => {
-    // opening a pipe without O_NONBLOCK would block for ever
-    const fd = openSync(realpathSync(path), constants.O_RDONLY | NO_LINK | NO_WAIT);
+    const fd = openOwn(realpathSync(path), constants.O_RDONLY);
     try {
-      const stat = fstatSync(fd);
-      if (!stat.isFile()) throw surroundingsError(`${path} is not a file.`, "Fix or remove it.");
-      return read(fd, stat.size);
+      return read(fd, fstatSync(fd).size);
     } finally {
       closeSync(fd);
     }
   });
 }
-
-/** Windows has neither flag. */
-const NO_LINK = constants.O_NOFOLLOW ?? 0;
-const NO_WAIT = constants.O_NONBLOCK ?? 0;
 
 /** Some editors start a file with a byte order mark. */
 function withoutMark(text: string): string {

@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
 import { LoopError } from "../../errors.ts";
-import { nullOn, readIfThere } from "../../system/files.ts";
+import { readIfThere, readThroughLinks } from "../../system/files.ts";
 import { whileReading } from "../folder/loop-dir.ts";
 
 /** The text of a file; null: there is no file. Throws a sentence for a link, a folder or an unreadable file. */
@@ -10,7 +9,7 @@ export function readText(path: string): string | null {
 
 /** For files outside a project: dotfile managers keep them as links. */
 export function readTextThroughLinks(path: string): string | null {
-  return whileReading(path, () => nullOn("ENOENT", () => readFileSync(path, "utf8")));
+  return whileReading(path, () => readThroughLinks(path));
 }
 
 /** Throws a sentence when the file is not JSON. */

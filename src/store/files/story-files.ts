@@ -2,7 +2,6 @@
  * The files of a running backlog: prd.json, the prompts and progress.md. While an agent works, only the engine may write
  * prd.json: changes by the agent are undone. Keys of prd.json that the engine does not know stay unchanged.
  */
-import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import type { StoryReceipt } from "../../core/backlog/backlog.ts";
 import { problemsOf, renderStoryProblem } from "../../core/backlog/prd/dependencies.ts";
@@ -14,7 +13,7 @@ import type { FailingCheck } from "../../core/backlog/verdict.ts";
 import { usageError } from "../../errors.ts";
 import type { StoryFiles, StoryPromptFacts } from "../../ports/stories.ts";
 import { parsePrdText, renderPrd, withStories } from "../../schema/prd.ts";
-import { nullOn, readIfThere, writeAtomic } from "../../system/files.ts";
+import { appendTo, readSmall, writeAtomic } from "../../system/files.ts";
 import { checkLoopDir, claimLoopDir } from "../folder/loop-dir.ts";
 import { whileLocked } from "../folder/write-lock.ts";
 import { checksum } from "../journal/checksum.ts";
@@ -43,19 +42,19 @@ export function createStoryFiles(root: string): StoryFiles {
     const parsed = from === null ? null : parsePrdText(from);
     if (parsed === null || parsed.kind !== "ok") return false;
     const text = renderPrd(withStories(parsed.prd, stories), from);
-    const isSame = readPlain(prdPath(root)) === text;
+    const isSame = readSmall(prdPath(root)) === text;
     if (!isSame) writeAtomic(prdPath(root), text);
     // after the file: after a crash between the two writes, the file is read, and it has the engine's state
-    if (readIfThere(mark) !== checksum(text)) writeAtomic(mark, checksum(text), false);
+    if (readSmall(mark) !== checksum(text)) writeAtomic(mark, checksum(text), false);
     written = text;
     return !isSame;
   };
 
   return {
     read(known) {
-      const now = readPlain(prdPath(root));
+      const now = readSmall(prdPath(root));
       // only the engine wrote the file: if the stories differ, its last write did not reach the file
-      if (now !== null && readIfThere(mark) === checksum(now)) return { stories: known };
+      if (now !== null && readSmall(mark) === checksum(now)) return { stories: known };
       const state = readPrd(root);
       if (state.kind === "broken") return { problem: state.message };
       if (state.kind === "absent")
@@ -66,14 +65,14 @@ export function createStoryFiles(root: string): StoryFiles {
         : { problem: renderStoryProblem(problem) };
     },
     async publish(stories) {
-      await whileLocked(lock, () => write(stories, readPlain(prdPath(root))));
+      await whileLocked(lock, () => write(stories, readSmall(prdPath(root))));
     },
     putBack(stories) {
       // a text that the engine did not write comes from the agent
       return whileLocked(lock, () => {
         // a change of the branch may have removed .gitignore, and git would see the journal
         if (checkLoopDir(root)) claimLoopDir(join(root, ".loop"));
-        const now = readPlain(prdPath(root));
+        const now = readSmall(prdPath(root));
         if (now === written) return false;
         return write(stories, written ?? now);
       });
@@ -89,11 +88,6 @@ export function createStoryFiles(root: string): StoryFiles {
     },
     note: (story, receipt, skipEval) => note(root, story, receipt, skipEval),
   };
-}
-
-/** A link counts as a missing file, so that the file is written again. */
-function readPlain(path: string): string | null {
-  return nullOn("ELOOP", () => readIfThere(path));
 }
 
 function promptFor(root: string, role: PromptRole, texts: PromptTexts, facts: StoryPromptFacts): string {
@@ -137,5 +131,5 @@ function note(root: string, story: Story, receipt: StoryReceipt, skipEval: boole
   const passed = skipEval ? "SKIP-EVAL" : "PASS";
   const verdict = outcome === "passed" ? passed : "REJECT";
   const entry = renderProgressEntry({ story, at, iteration, verdict, reason, summary: null });
-  if (!readProgressTail(root).includes(entry)) appendFileSync(path, entry);
+  if (!readProgressTail(root).includes(entry)) appendTo(path, entry);
 }

@@ -1,6 +1,7 @@
 /** Finds, checks and creates the `.loop` folder of a project. */
 import {
   accessSync,
+  chmodSync,
   constants,
   existsSync,
   lstatSync,
@@ -13,7 +14,7 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { LoopError, reasonOf, surroundingsError } from "../../errors.ts";
 import { createOnce, errorCode, fsyncDir, orNull, tryToCreate } from "../../system/files.ts";
-import { isInside } from "../../system/inside.ts";
+import { checkFolder, isInside } from "../../system/inside.ts";
 import { claimOrigin, refuseForeign } from "../signed/origin.ts";
 import type { Signer } from "../signed/signer.ts";
 
@@ -44,11 +45,7 @@ export function checkLoopDir(project: string): boolean {
   const stat = lstatSync(dir, { throwIfNoEntry: false });
   if (stat === undefined) return false;
   if (stat.isSymbolicLink()) refuseOutside(project, dir);
-  if (!statSync(dir).isDirectory())
-    throw surroundingsError(
-      `${dir} is a file; loopwright needs a folder of that name.`,
-      "Rename or remove it.",
-    );
+  checkFolder(dir, stat.isSymbolicLink() ? statSync(dir) : stat);
   return true;
 }
 
@@ -81,9 +78,17 @@ export function ensureLoopDir(project: string): string {
 /** Call before any write to the folder: it makes the folder one of this user's and hides the files from git. */
 export function claimLoopDir(dir: string): Signer {
   refuseForeign(dir);
+  makePrivate(dir);
   const ignore = join(dir, ".gitignore");
   if (!existsSync(ignore)) createOnce(ignore, GITIGNORE);
   return claimOrigin(dir);
+}
+
+/** No other user may read or change what loops do. A drive without permissions keeps its own. */
+function makePrivate(dir: string): void {
+  const stat = statSync(dir);
+  checkFolder(dir, stat);
+  if ((stat.mode & 0o077) !== 0) orNull(() => chmodSync(dir, stat.mode & 0o700));
 }
 
 /** Lets a runner report a missing permission at its start instead of at its first fire. */

@@ -11,6 +11,9 @@ export function lostTasks({ dir, journal }: Pick<OpenedFolder, "dir" | "journal"
   journal.catchUp();
   const { generation, bytes } = journal.position;
   const { journal: seen, tasks } = file.content;
+  // anybody can compute a checksum
+  if (!Number.isInteger(seen?.generation) || !Number.isInteger(seen.bytes) || !Array.isArray(tasks))
+    return [];
   const isCut = seen.generation > generation || (seen.generation === generation && seen.bytes > bytes);
   const isDamaged = seen.generation === generation && journal.state.damaged > 0;
   if (!isCut && !isDamaged) return [];

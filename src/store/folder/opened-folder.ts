@@ -1,5 +1,6 @@
 /** An open `.loop` folder: its journal, and the check before every write. */
 import { statSync } from "node:fs";
+import { checkFolder } from "../../system/inside.ts";
 import type { LineVerdict } from "../journal/admission.ts";
 import { Journal, type JournalOptions } from "../journal/journal.ts";
 import type { Signer } from "../signed/signer.ts";
@@ -23,6 +24,8 @@ export class OpenedFolder {
   #claimed: { readonly folder: string; readonly signer: Signer } | null = null;
 
   constructor(dir: string, options: FolderOptions) {
+    const stat = statSync(dir, { throwIfNoEntry: false });
+    if (stat !== undefined) checkFolder(dir, stat);
     this.dir = dir;
     this.now = options.now;
     this.say = options.say;

@@ -2,12 +2,12 @@
  * `.loop/sessions/<id>.json`: the record of a live conversation. Only the processes of the conversation (its server, its
  * monitor, its hooks) write it, always as a whole. Other processes read it to see whether the conversation is over.
  */
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isSessionId, ownerOf, sessionOf } from "../../core/session.ts";
 import type { SessionRecord, Sessions } from "../../ports/sessions.ts";
 import { orNull, readIfThere, writeAtomic } from "../../system/files.ts";
-import { isInside } from "../../system/inside.ts";
+import { makeInside } from "../../system/inside.ts";
 import { isAlive } from "../../system/process.ts";
 
 const OLD_MS = 14 * 24 * 3600_000;
@@ -68,12 +68,32 @@ export function createSessions(dir: string): Sessions {
 function parseRecord(text: string | null, session: string): SessionRecord | null {
   const record = JSON.parse(text ?? "null") as SessionRecord | null;
   const isWhole = record?.version === 1 && record.session === session && Array.isArray(record.spans);
-  return isWhole && typeof record.client?.pid === "number" ? record : null;
+  return isWhole && typeof record.client?.pid === "number" && hasFields(record) ? record : null;
+}
+
+/** Checks the fields that are shown and followed, because anybody can write the file. Old records lack some. */
+function hasFields({
+  state,
+  client,
+  turn,
+  spans,
+  transcript,
+  promptId,
+  directive,
+  said,
+}: SessionRecord): boolean {
+  const texts: readonly unknown[] = [client.start, transcript, promptId, directive, said];
+  const named: readonly unknown[] = [...spans, turn].flatMap((part) =>
+    part === null || part === undefined ? [] : [part.id, part.loopId],
+  );
+  return (
+    ["busy", "idle", "over"].includes(state) &&
+    texts.every((text) => text === null || text === undefined || typeof text === "string") &&
+    spans.every((span) => typeof span === "object" && span !== null) &&
+    named.every((name) => typeof name === "string")
+  );
 }
 
 export function ensureSessions(dir: string): string {
-  const folder = join(dir, "sessions");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (!isInside(dirname(dir), folder)) throw new Error(`${folder} leads out of the project`);
-  return folder;
+  return makeInside(dirname(dir), join(dir, "sessions"));
 }

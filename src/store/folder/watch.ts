@@ -95,7 +95,7 @@ export function watchFolder(dir: string, callback: () => void, say: (message: st
 function proveSystem(dir: string): void {
   const probe = join(dir, `watch.${process.pid}.tmp`);
   orNull(() => {
-    writeFileSync(probe, "", { mode: 0o600 });
+    writeFileSync(probe, "", { mode: 0o600, flag: "wx" });
     rmSync(probe, { force: true });
   });
 }

@@ -12,7 +12,7 @@ import { lstatSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { type LoopError, surroundingsError } from "../../errors.ts";
-import { createOnce, nullOn, orNull, readSmall, tryToCreate } from "../../system/files.ts";
+import { createOnce, nullOn, orNull, readIfThere, readSmall, tryToCreate } from "../../system/files.ts";
 import { isAlive, procStart } from "../../system/process.ts";
 
 const LOOK_MS = 10;
@@ -41,7 +41,8 @@ export async function whileLocked<T>(lock: string, act: () => T): Promise<T> {
 
 function take(lock: string, mine: string): boolean {
   if (create(lock, mine)) return true;
-  const found = readSmall(lock);
+  // a link, a pipe or a file of another user would never go away
+  const found = readIfThere(lock);
   if (found !== null && isAbandoned(lock, found)) takeAway(lock, found);
   return create(lock, mine);
 }

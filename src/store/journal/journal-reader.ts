@@ -2,12 +2,13 @@
  * Reads the lines that count in all kept segments, oldest first. It remembers its place, so the next read costs only the
  * new lines. Changes nothing on disk.
  */
+import { readAfter } from "../../system/files.ts";
 import { openSigner } from "../signed/origin.ts";
 import type { Signer } from "../signed/signer.ts";
 import { admit, emptyState, type JournalState, startSegment } from "./admission.ts";
 import { checksum } from "./checksum.ts";
 import type { Entry } from "./entry.ts";
-import { generations, linesOf, NO_BYTES, readBehind, startFor, tailBefore, tailBytes } from "./segment.ts";
+import { generations, linesOf, NO_BYTES, startFor, tailBefore, tailBytes } from "./segment.ts";
 import { segmentPath } from "./segment-path.ts";
 
 /** A place after a line. It stays valid while the segment is kept. */
@@ -62,7 +63,7 @@ export class JournalReader {
   }
 
   *#readSegment(until = Number.POSITIVE_INFINITY): Generator<Entry> {
-    const bytes = readBehind(segmentPath(this.#dir, this.#generation), this.#offset, this.#tail);
+    const bytes = readAfter(segmentPath(this.#dir, this.#generation), this.#offset, this.#tail);
     if (bytes === null) return;
     const [from, before] = [this.#offset, this.#tail];
     for (const { entry, end } of linesOf(bytes, this.#signer)) {

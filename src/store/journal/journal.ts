@@ -18,7 +18,7 @@ import type { Goal } from "../../core/goal/goal.ts";
 import type { Loop, LoopId } from "../../core/loop.ts";
 import { LoopError, reasonOf, surroundingsError } from "../../errors.ts";
 import type { HeldLoop } from "../../ports/loops.ts";
-import { copyAside, createOnce, fsyncDir, orNull } from "../../system/files.ts";
+import { copyAside, createOnce, fsyncDir, orNull, readAfter } from "../../system/files.ts";
 import { claimOrigin, openSigner } from "../signed/origin.ts";
 import { isBehind, type JournalPosition, ReachedFile } from "../signed/reached.ts";
 import type { Signer } from "../signed/signer.ts";
@@ -46,7 +46,6 @@ import {
   linesOf,
   NO_BYTES,
   openForAppend,
-  readBehind,
   removeLeftovers,
   retireSegments,
   startFor,
@@ -258,7 +257,7 @@ export class Journal {
     let isEndKnown = false;
     for (;;) {
       if (this.#generation === 0 && !this.#reload()) return found;
-      const bytes = readBehind(this.#path(this.#generation), this.#offset, this.#tail);
+      const bytes = readAfter(this.#path(this.#generation), this.#offset, this.#tail);
       if (bytes === null) {
         // the folder was removed or replaced: start again from its current content
         this.#generation = 0;

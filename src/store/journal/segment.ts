@@ -1,17 +1,7 @@
 /** Reads and writes the lines of one file of the journal. Knows nothing about their meaning. */
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { constants, fstatSync, readdirSync, readSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { nullOn } from "../../system/files.ts";
+import { nullOn, openOwn, readAfter } from "../../system/files.ts";
 import type { Signer } from "../signed/signer.ts";
 import { type Decoded, decodeEntry, type Entry } from "./entry.ts";
 import { segmentPath } from "./segment-path.ts";
@@ -20,14 +10,13 @@ import { segmentPath } from "./segment-path.ts";
 const VOID = "~";
 /** Every read compares this many bytes before the offset, to detect a file that was replaced or cut. */
 const TAIL_BYTES = 64;
-const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 
 export const NO_BYTES = Buffer.alloc(0);
 
 /** null: the segment no longer exists. Creates only the first segment; the others start with a snapshot. */
 export function openForAppend(path: string, isFirst: boolean): number | null {
-  const flags = constants.O_RDWR | constants.O_APPEND | NOFOLLOW | (isFirst ? constants.O_CREAT : 0);
-  const open = () => openSync(path, flags, 0o600);
+  const flags = constants.O_RDWR | constants.O_APPEND | (isFirst ? constants.O_CREAT : 0);
+  const open = () => openOwn(path, flags);
   return isFirst ? open() : nullOn("ENOENT", open);
 }
 
@@ -137,22 +126,7 @@ function startsWithSnapshot(bytes: Buffer, signer: Signer | null): boolean {
 }
 
 export function readWhole(path: string): Buffer {
-  return readBehind(path, 0, NO_BYTES) ?? NO_BYTES;
-}
-
-/** The bytes after the offset; null: there is no file, or `tail` is not before the offset. */
-export function readBehind(path: string, offset: number, tail: Buffer): Buffer | null {
-  const fd = nullOn("ENOENT", () => openSync(path, constants.O_RDONLY | NOFOLLOW));
-  if (fd === null) return null;
-  try {
-    const from = offset - tail.length;
-    const bytes = Buffer.allocUnsafe(Math.max(0, fstatSync(fd).size - from));
-    const read = bytes.length === 0 ? 0 : readSync(fd, bytes, 0, bytes.length, from);
-    if (!bytes.subarray(0, Math.min(read, tail.length)).equals(tail)) return null;
-    return bytes.subarray(tail.length, read);
-  } finally {
-    closeSync(fd);
-  }
+  return readAfter(path, 0, NO_BYTES) ?? NO_BYTES;
 }
 
 export function tailBytes(bytes: Buffer): Buffer {
@@ -162,7 +136,7 @@ export function tailBytes(bytes: Buffer): Buffer {
 /** The `tailBytes` before the offset; null: there is no file, or it is shorter. */
 export function tailBefore(path: string, offset: number): Buffer | null {
   const from = Math.max(0, offset - TAIL_BYTES);
-  const tail = readBehind(path, from, NO_BYTES)?.subarray(0, offset - from);
+  const tail = readAfter(path, from, NO_BYTES)?.subarray(0, offset - from);
   return tail?.length === offset - from ? tail : null;
 }
 

@@ -3,11 +3,9 @@
  * file is lost, the transcript is read again.
  */
 import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { surroundingsError } from "../../errors.ts";
 import { readSmall, writeAtomic } from "../../system/files.ts";
-import { isInside } from "../../system/inside.ts";
+import { isInside, makeInside } from "../../system/inside.ts";
 import { whileWriting } from "../folder/loop-dir.ts";
 
 /** null: there is no readable cursor. */
@@ -17,10 +15,10 @@ export function readLedgerCursor(dir: string, transcriptPath: string): string | 
 
 export function saveLedgerCursor(dir: string, transcriptPath: string, text: string): void {
   const path = cursorPath(dir, transcriptPath);
-  const folder = dirname(path);
-  whileWriting(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
-  if (!isInside(dirname(dir), folder)) throw surroundingsError(`${folder} leads out of the project.`);
-  whileWriting(path, () => writeAtomic(path, `${text}\n`, false));
+  whileWriting(path, () => {
+    makeInside(dirname(dir), dirname(path));
+    writeAtomic(path, `${text}\n`, false);
+  });
 }
 
 /** A hash of the path, because the path comes from a client. */

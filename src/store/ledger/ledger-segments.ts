@@ -2,10 +2,10 @@
  * The files with the lines of the ledger: `ledger.jsonl`, `ledger.2.jsonl`, … A full file is never renamed or cut: a
  * process that has it open may still write to it, and that line counts like every other.
  */
-import { closeSync, constants, fstatSync, openSync, readdirSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, readdirSync, statSync } from "node:fs";
 import type { LedgerEntry } from "../../core/cost/ledger.ts";
-import { nullOn } from "../../system/files.ts";
-import { NO_BYTES, readBehind, readWhole, segmentNumbers, tailBytes, writeLine } from "../journal/segment.ts";
+import { nullOn, openOwn, readAfter } from "../../system/files.ts";
+import { NO_BYTES, segmentNumbers, tailBytes, writeLine } from "../journal/segment.ts";
 import { segmentPath } from "../journal/segment-path.ts";
 import { decodeLedgerEntry } from "./ledger-line.ts";
 
@@ -48,7 +48,7 @@ export function readSegment(dir: string, segment: number, mark: SegmentMark | nu
   if (stat === undefined || (mark !== null && mark.ino !== ino)) return null;
   if (mark !== null && Number(stat.size) === mark.offset) return { entries: [], mark };
   const { offset, tail, latestAt } = mark ?? { offset: 0, tail: NO_BYTES, latestAt: 0 };
-  const bytes = readBehind(path, offset, tail);
+  const bytes = readAfter(path, offset, tail);
   if (bytes === null) return null;
   const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
   const entries = entriesOf(whole);
@@ -65,7 +65,8 @@ export function readSegment(dir: string, segment: number, mark: SegmentMark | nu
 
 /** The entries before the mark. */
 export function readAgain(dir: string, segment: number, { offset }: SegmentMark): LedgerEntry[] {
-  return entriesOf(readWhole(segmentPath(dir, segment, "ledger")).subarray(0, offset));
+  const bytes = readAfter(segmentPath(dir, segment, "ledger"), 0, NO_BYTES) ?? NO_BYTES;
+  return entriesOf(bytes.subarray(0, offset));
 }
 
 function openNewest(dir: string, segmentBytes: number): number {
@@ -78,7 +79,7 @@ function openNewest(dir: string, segmentBytes: number): number {
 }
 
 function open(path: string, flags: number): number {
-  return openSync(path, constants.O_RDWR | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0) | flags, 0o600);
+  return openOwn(path, constants.O_RDWR | constants.O_APPEND | flags);
 }
 
 function entriesOf(bytes: Buffer): LedgerEntry[] {

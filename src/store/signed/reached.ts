@@ -6,11 +6,11 @@
  * 2. The record may be behind the journal (a crash between the two writes), and never ahead of it: a line that is not on
  *    disk yet is only demanded until the next boot of the machine, because a power cut may take it away.
  */
-import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, readFileSync, writeSync } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
 import type { LoopId } from "../../core/loop.ts";
-import { readSmall, writeAtomic } from "../../system/files.ts";
+import { openOwn, readSmall, writeAtomic } from "../../system/files.ts";
 import { makeUserFolder, userFolder } from "../../system/user-folder.ts";
 
 export interface Reached {
@@ -77,8 +77,7 @@ export class ReachedFile {
     if (this.#fd !== null && fstatSync(this.#fd).nlink > 0) return this.#fd;
     this.close();
     const path = join(makeUserFolder(this.#env, "reached"), this.#name);
-    const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
-    this.#fd = openSync(path, flags, 0o600);
+    this.#fd = openOwn(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
     return this.#fd;
   }
 

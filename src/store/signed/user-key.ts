@@ -3,10 +3,10 @@
  * machine. What it signed was written here by this user, or by a program that runs as this user.
  */
 import { randomBytes } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { surroundingsError } from "../../errors.ts";
-import { createOnce, nullOn } from "../../system/files.ts";
+import { createOnce, isOwn, NO_LINK, nullOn, openPlain } from "../../system/files.ts";
 import { makeUserFolder, userFolder } from "../../system/user-folder.ts";
 
 const KEY_BYTES = 32;
@@ -17,14 +17,12 @@ export function readUserKey(env: NodeJS.ProcessEnv): Buffer | null {
   const dir = userFolder(env);
   if (dir === null) return null;
   const path = join(dir, "key");
-  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   // not readable: the process runs as another user, who has no key here
-  const fd = nullOn("EACCES", () => nullOn("ENOENT", () => openSync(path, flags)));
+  const fd = nullOn("EACCES", () => nullOn("ENOENT", () => openPlain(path, constants.O_RDONLY | NO_LINK)));
   if (fd === null) return null;
   try {
     const stat = fstatSync(fd);
-    const isOwn = process.getuid === undefined || stat.uid === process.getuid();
-    if (!stat.isFile() || !isOwn) throw badKey(path, "is not a file of yours");
+    if (!isOwn(stat)) throw badKey(path, "is not a file of yours");
     if ((stat.mode & 0o077) !== 0) throw badKey(path, "can be read by other users");
     const bytes = Buffer.alloc(2 * KEY_BYTES + 2);
     const text = bytes.toString("latin1", 0, readSync(fd, bytes, 0, bytes.length, 0));
@@ -41,7 +39,10 @@ export function userKey(env: NodeJS.ProcessEnv): Buffer {
   if (key !== null) return key;
   const path = join(makeUserFolder(env), "key");
   createOnce(path, `${randomBytes(KEY_BYTES).toString("hex")}\n`);
-  return readUserKey(env) ?? Buffer.alloc(0);
+  const made = readUserKey(env);
+  // never sign with an empty key, which anybody has
+  if (made === null) throw badKey(path, "cannot be read");
+  return made;
 }
 
 function badKey(path: string, fault: string) {

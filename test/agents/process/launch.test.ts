@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -126,6 +127,15 @@ describe("a turn is stopped with everything that it started", () => {
     const file = stream === "stdout" ? "answer.txt" : "stderr.txt";
     expect(end).toMatchObject(failedAs("fault", `stopped because it printed more than 2 MiB to ${file}`));
     expect(project.processes()).toEqual([]);
+    expect(statSync(join(runFolder(project.dir, makeTurn()), file)).size).toBe(options.maxOutputBytes);
+  });
+
+  test("a flood that ignores SIGTERM gets no time for more", async () => {
+    const command = `trap '' TERM; while :; do head -c 1000000 /dev/zero; done`;
+    const options = { maxOutputBytes: 1_000_000, sizeCheckMs: 20, killGraceMs: 60_000 };
+    const end = await agent(command, options).run(makeTurn(), makeControl());
+    expect(end).toMatchObject(failedAs("fault", expect.stringContaining("printed more than")));
+    expect(statSync(join(runFolder(project.dir, makeTurn()), "answer.txt")).size).toBe(1_000_000);
   });
 
   test("A5 a turn that ended leaves no process of its group, and does not wait for it", async () => {

@@ -40,6 +40,14 @@ test("a line that is too long is skipped, and its neighbours are kept", () => {
   fc.assert(property);
 });
 
+test("of more lines than are wanted the rest is skipped, up to the last line that is not complete", () => {
+  const splitter = createLineSplitter(1_000);
+  expect(splitter.push(Buffer.from("1\n2\n3\n4\nfi"), 2)).toEqual(["1", "2"]);
+  expect(splitter.push(Buffer.from("ve\nsix\nse"), 0)).toEqual([]);
+  expect(splitter.push(Buffer.from("ven\n8\n"), 2)).toEqual(["seven", "8"]);
+  expect(splitter.rest()).toBeNull();
+});
+
 test("a reader that starts in the middle of a line starts with the next line", () => {
   expect(split(Buffer.from("half\nwhole\n"), [2], 1_000, true)).toEqual(["whole"]);
   expect(split(Buffer.from("\nwhole\n"), [], 1_000, true)).toEqual(["whole"]);

@@ -1,5 +1,14 @@
 /** C13: worktrees of stories are made, and what was done in them is committed. */
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { commitWork } from "../../../src/git/worktrees/worktree-commit.ts";
@@ -89,6 +98,28 @@ describe("C13 a worktree is made", () => {
     git(cwd, "config", "filter.x.smudge", "touch ../../trap ../trap; cat");
     await made(cwd);
     expect([existsSync(trap), existsSync(join(dirname(cwd), "trap"))]).toEqual([false, false]);
+  });
+
+  test.skipIf(process.getuid?.() !== 0).each<[string, (folder: string) => void]>([
+    ["a folder", (folder) => mkdirSync(folder)],
+    ["a link to a folder", (folder) => symlinkSync(makeFolder(), folder)],
+  ])("J4 not in %s that another user prepared", async (_, prepare) => {
+    const cwd = makeRepository();
+    prepare(`${cwd}.worktrees`);
+    lchownSync(`${cwd}.worktrees`, 65_534, 65_534);
+    expect(await makeWorktree(cwd, ask(), OPTIONS)).toEqual({
+      kind: "none",
+      reason: `No worktree was created: ${cwd}.worktrees belongs to another user.`,
+    });
+    expect(traces(cwd)).toEqual(tracesOf());
+  });
+
+  test("J4 no other user can write to the folder of the worktrees", async () => {
+    const cwd = makeRepository();
+    mkdirSync(`${cwd}.worktrees`);
+    chmodSync(`${cwd}.worktrees`, 0o777);
+    await made(cwd);
+    expect(statSync(`${cwd}.worktrees`).mode & 0o022).toBe(0);
   });
 
   test("when git cannot create it, nothing is left", async () => {

@@ -68,8 +68,10 @@ describe("E5 loop install", () => {
         expect(readFileSync(file, "utf8")).not.toContain(dirname(project));
       }
       expect((await loopJson<{ files: unknown[] }>(args, options)).files).toEqual([]);
-      expect(filesOf(home)).toBe("");
+      const notes = filesOf(home).trim().split("\n");
+      expect(notes.map(dirname)).toEqual(files.map(() => join(home, ".local/share/loopwright/installed")));
       await runLoop(["uninstall", client], options);
+      expect(filesOf(home)).toBe("");
       for (const { file } of files) expect(existsSync(file)).toBe(false);
     },
   );

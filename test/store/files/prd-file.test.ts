@@ -111,7 +111,9 @@ describe("D8 C2 reading and writing", () => {
     expect(() => readPrd(root)).toThrow(/^Cannot read .*: it is a folder\.$/);
     rmSync(prdPath(root), { recursive: true });
     execFileSync("mkfifo", [prdPath(root)]);
-    expect(() => readPrd(root)).toThrow(/prd\.json is not a file\.$/);
+    expect(() => readPrd(root)).toThrow(
+      /prd\.json is not a plain file \(it is a pipe, a socket or a device\)\.$/,
+    );
   });
 
   test("H1 what cannot be written is one sentence", async () => {

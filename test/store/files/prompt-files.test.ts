@@ -101,14 +101,14 @@ describe("H4 H5 what is refused, each with one sentence that names the file", ()
 
   test.each<[string, (path: string) => void, RegExp]>([
     ["an empty file", (path) => put(path, " \n"), / is empty\.$/],
-    ["a folder", (path) => mkdirSync(path, { recursive: true }), / is not a file\.$/],
+    ["a folder", (path) => mkdirSync(path, { recursive: true }), /: it is a folder\.$/],
     [
       "a pipe, without waiting for its other end",
       (path) => {
         mkdirSync(dirname(path), { recursive: true });
         execFileSync("mkfifo", [path]);
       },
-      / is not a file\.$/,
+      / is not a plain file \(it is a pipe, a socket or a device\)\.$/,
     ],
     [
       "a file that is far too long",

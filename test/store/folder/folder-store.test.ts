@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -41,6 +42,8 @@ afterAll(removeBundle);
 function works(program: string, ...args: string[]): boolean {
   return process.platform === "linux" && spawnSync(program, args).status === 0;
 }
+
+const NOBODY = 65_534;
 
 /** Root may do everything: what a person may not do is tried as somebody else. */
 const asNobody: Around = {
@@ -363,7 +366,7 @@ describe("the folder", () => {
     await opened(dir).store.commit(creation(newTask(A)));
     chmodSync(join(dir, "journal.jsonl"), 0);
     chmodSync(join(dir, ".."), 0o755);
-    chmodSync(dir, 0o755);
+    chownSync(dir, NOBODY, NOBODY);
     const { error } = await (await spawnStore({ dir }, asNobody)).ask({ op: "counters" });
     expect(error).toMatchObject({
       name: "LoopError",
@@ -381,8 +384,11 @@ describe("the folder", () => {
         flag: "a",
       });
       chmodSync(join(dir, ".."), 0o755);
+      const giveTo = (uid: number) => {
+        for (const name of [".", ...readdirSync(dir)]) chownSync(join(dir, name), uid, uid);
+      };
       // he could add to this segment, but what he writes is not signed
-      chmodSync(join(dir, "journal.jsonl"), 0o666);
+      giveTo(NOBODY);
       chmodSync(dir, 0o555);
       const reader = await spawnStore({ dir }, asNobody);
       expect(await reader.ask({ op: "counters" })).toMatchObject({ counters: { [A]: 0 } });
@@ -390,6 +396,7 @@ describe("the folder", () => {
         error: { name: "LoopError", message: FOREIGN },
       });
       chmodSync(dir, 0o700);
+      giveTo(0);
       expect(await store.commit(increment(loaded(store, A)))).toEqual({ kind: "committed" });
     },
   );

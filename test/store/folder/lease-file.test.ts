@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
-  chmodSync,
+  chownSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -174,7 +174,7 @@ describe("is the holder alive?", () => {
     "D6 a process of another user is alive, although it may not be signalled",
     async () => {
       const dir = tempDir();
-      chmodSync(dir, 0o755);
+      chownSync(dir, 65_534, 65_534);
       const nobody: Around = { command: ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] };
       const other = await spawnStore({ dir }, nobody);
       const child = spawn("sleep", ["1000"]);

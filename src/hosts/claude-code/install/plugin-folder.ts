@@ -3,7 +3,7 @@ import { cpSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { putFolder } from "../../../store/files/put-folder.ts";
-import { readSmall } from "../../../system/files.ts";
+import { readAnyones } from "../../../system/files.ts";
 import { parseFields, textOf } from "../../conversation/fields.ts";
 import { hashFile } from "../../conversation/install/file-hashes.ts";
 
@@ -29,7 +29,7 @@ export function putMarketplace(source: string, target: string): "same" | "copied
 }
 
 export function readPlugin(plugin: string): PluginState {
-  const manifest = parseFields(readSmall(join(plugin, ".claude-plugin", "plugin.json")));
+  const manifest = parseFields(readAnyones(join(plugin, ".claude-plugin", "plugin.json")));
   const listed = readHashes(plugin);
   return {
     version: textOf(manifest, "version") || null,
@@ -70,5 +70,5 @@ function isSameBuild(source: string, target: string): boolean {
 }
 
 function readHashes(plugin: string): Readonly<Record<string, string>> | null {
-  return hashes.safeParse(parseFields(readSmall(join(plugin, "bin", "files.json")))).data ?? null;
+  return hashes.safeParse(parseFields(readAnyones(join(plugin, "bin", "files.json")))).data ?? null;
 }

@@ -2,9 +2,9 @@
  * Reads from the client's transcript whether the person typed something or stopped the turn. Reads only the end of the
  * file, and trusts only structured fields.
  */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, readSync } from "node:fs";
 import type { SessionRecord } from "../../../ports/sessions.ts";
-import { lookAt } from "../../../system/files.ts";
+import { lookAt, NO_LINK, openPlain } from "../../../system/files.ts";
 import { parseFields } from "../../conversation/fields.ts";
 
 /** Almost always more than a turn writes between two reads. */
@@ -108,7 +108,7 @@ function saysInterrupted(content: unknown): boolean {
 
 /** The file after `offset`, at most its newest `most` bytes. */
 export function readFrom(path: string, offset: number, most = Number.POSITIVE_INFINITY): string {
-  const fd = openSync(path, "r");
+  const fd = openPlain(path, constants.O_RDONLY | NO_LINK);
   try {
     const { size } = fstatSync(fd);
     const from = Math.max(offset, size - most, 0);

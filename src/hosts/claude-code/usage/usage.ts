@@ -10,9 +10,10 @@
  *
  * Answers have no price, so `costUsd` is not set.
  */
-import { closeSync, constants, fstatSync, openSync, readdirSync } from "node:fs";
+import { closeSync, constants, fstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { UsageEntry } from "../../../core/cost/ledger.ts";
+import { NO_LINK, openPlain } from "../../../system/files.ts";
 import { parseTranscriptLine, type TranscriptUsage } from "./usage-line.ts";
 import { findStart, linesBehind } from "./usage-scan.ts";
 
@@ -118,10 +119,7 @@ function readFile(path: string, isAgents: boolean, cursor: FileCursor | null, si
 /** The path comes from the client: open no device that blocks, and follow no link. */
 function openTranscript(path: string): number | null {
   try {
-    const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
-    const fd = openSync(path, flags);
-    if (fstatSync(fd).isFile()) return fd;
-    closeSync(fd);
+    return openPlain(path, constants.O_RDONLY | NO_LINK);
   } catch {
     // the file does not exist now
   }

@@ -3,7 +3,7 @@
  * attempts. This file computes how long to wait before an error counts as the end of the run.
  */
 import { join } from "node:path";
-import { readSmall } from "../../../system/files.ts";
+import { readAnyones } from "../../../system/files.ts";
 import { type Fields, fieldOf, isFields, parseFields } from "../../conversation/fields.ts";
 import { homeFolder } from "../../conversation/install/data-folder.ts";
 
@@ -19,7 +19,7 @@ const DEFAULTS = { enabled: true, maxRetries: 3, baseDelayMs: 2_000 };
 /** The project's settings override the person's. */
 export function readRetries(project: string, env: NodeJS.ProcessEnv): Retries {
   const files = [personalSettings(env), join(project, ".pi", "settings.json")];
-  const said = files.map((file) => fieldOf(parseFields(readSmall(file)), "retry")).filter(isFields);
+  const said = files.map((file) => fieldOf(parseFields(readAnyones(file)), "retry")).filter(isFields);
   const { enabled, maxRetries, baseDelayMs } = Object.assign({}, DEFAULTS, ...said) as Fields;
   return {
     most: enabled === false ? 0 : countOr(maxRetries, DEFAULTS.maxRetries),

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { tidyLine } from "../../../core/claims/tidy.ts";
 import { LoopError } from "../../../errors.ts";
-import { readSmall } from "../../../system/files.ts";
+import { readAnyones } from "../../../system/files.ts";
 import { findProgram } from "../../../system/find-program.ts";
 import { parseJsonc, toValue } from "../../../system/jsonc/tree.ts";
 import { isFields } from "../../conversation/fields.ts";
@@ -76,7 +76,7 @@ function examineOthers(
   const { hooks, folder } = TARGETS[client];
   if (hooks === undefined || hooks.isOwn) return [];
   const file = join(folder(scope, project, env), hooks.path);
-  const text = readSmall(file);
+  const text = readAnyones(file);
   if (text === null) return [];
   return foreignItems(text, hooks.stop, isOwnItem(client)).map((item) =>
     note(
@@ -90,7 +90,7 @@ function examineOthers(
 /** Codex stores the trusted hooks in its config, by file and position. */
 function examineCodex({ project, env }: Around): readonly Finding[] {
   const own = TARGETS.codex.folder("user", project, env);
-  const config = readSmall(join(own, "config.toml")) ?? "";
+  const config = readAnyones(join(own, "config.toml")) ?? "";
   if (/^\s*(?:codex_)?hooks\s*=\s*false\b/m.test(config))
     return [broken("codex", "hooks are turned off in its config.toml", "Remove the line: hooks = false")];
   const isTrusted = /^\[hooks\.state\."[^"\n]*hooks\.json:stop:/m.test(config);
@@ -100,7 +100,7 @@ function examineCodex({ project, env }: Around): readonly Finding[] {
 function examineGemini({ project, env }: Around): readonly Finding[] {
   return (["user", "project"] as const).flatMap((scope) => {
     const file = join(TARGETS.gemini.folder(scope, project, env), "settings.json");
-    const text = readSmall(file);
+    const text = readAnyones(file);
     const settings = text === null ? null : toValue(parseJsonc(text));
     const config = isFields(settings) && isFields(settings.hooksConfig) ? settings.hooksConfig : {};
     const disabled = Array.isArray(config.disabled) ? config.disabled : [];

@@ -1,12 +1,13 @@
 /** The changes of `install` and `uninstall` as data. `--dry-run` shows them; otherwise they are written. */
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
-import { LoopError } from "../../../errors.ts";
+import { LoopError, surroundingsError } from "../../../errors.ts";
 import { cannotRead } from "../../../store/folder/loop-dir.ts";
-import { errorCode, readIfThere } from "../../../system/files.ts";
+import { errorCode, readBytes, readIfThere } from "../../../system/files.ts";
 import type { ClientEvent, ClientName } from "../clients/client.ts";
 import { hasHooks, putHooks, takeHooks } from "./hook-lists.ts";
 import { renderOpencodePlugin } from "./opencode-plugin.ts";
+import { originalOf, recall } from "./originals.ts";
 import { HOOK_COMMAND, ownCommand, sharedCommand } from "./shell.ts";
 import { type InstallScope, isOwnItem, TARGETS } from "./targets.ts";
 import { MARK } from "./texts.ts";
@@ -23,16 +24,22 @@ export interface PlannedChange {
   readonly file: string;
   readonly before: string | null;
   readonly after: string | null;
+  /** The text to remember for `uninstall`. Left out: removing our part restores it. */
+  readonly original?: string | null;
 }
 
-interface InstallPlan {
-  readonly changes: readonly PlannedChange[];
+interface InstallPlan<Change extends PlannedChange = PlannedChange> {
+  readonly changes: readonly Change[];
   /** Files of other programs that have our file name; they are kept. */
   readonly kept: readonly string[];
 }
 
-export function planInstall(client: ClientName, scope: InstallScope, around: Around): InstallPlan {
-  return planFor(client, scope, around, true);
+/** An installation only creates and changes files. */
+type Written = PlannedChange & { readonly after: string };
+
+export function planInstall(client: ClientName, scope: InstallScope, around: Around): InstallPlan<Written> {
+  const { changes, kept } = planFor(client, scope, around, true);
+  return { changes: changes.filter((change): change is Written => change.after !== null), kept };
 }
 
 export function planUninstall(client: ClientName, scope: InstallScope, around: Around): InstallPlan {
@@ -52,11 +59,22 @@ function planFor(client: ClientName, scope: InstallScope, around: Around, isWant
   const shared = { isOurs: isOwnItem(client), header: hooks.header };
   const commandFor = (event: ClientEvent) =>
     scope === "user" ? ownCommand(around.program, client, event) : sharedCommand(client, event);
-  const after = edit(file, () => {
-    if (isWanted) return putHooks(before, { ...shared, items: hooks.items(commandFor) });
-    return before === null ? null : takeHooks(before, shared);
+  const known = recall(around.env, file);
+  const original = originalOf(known, before);
+  return edit(file, () => {
+    if (isWanted) {
+      const after = putHooks(before, { ...shared, items: hooks.items(commandFor) });
+      const wasOurs = !isBlank(before) && hasHooks(before, shared.isOurs);
+      const kept = wasOurs ? original : takeHooks(after, shared) === before ? undefined : before;
+      return planOf([{ file, before, after, ...(kept === undefined ? {} : { original: kept }) }, ...files]);
+    }
+    const left = isBlank(before) ? before : takeHooks(before, shared);
+    return planOf([{ file, before, after: original === undefined ? left : original }, ...files]);
   });
-  return planOf([{ file, before, after }, ...files]);
+}
+
+function isBlank(text: string | null): text is "" | null {
+  return text === null || text.trim() === "";
 }
 
 /** Are our hooks installed? Throws if the file cannot be read. */
@@ -92,10 +110,14 @@ function readFile(
 ): { readonly file: string; readonly text: string | null } {
   try {
     const file = scope === "user" ? realpathSync(path) : path;
-    return { file, text: readIfThere(file) };
+    const text = readIfThere(file);
+    // its other bytes would be lost
+    if (text?.includes("\ufffd") && !readBytes(file).equals(Buffer.from(text)))
+      throw surroundingsError(`${file} is not UTF-8 text.`, "Correct the file first. Nothing was changed.");
+    return { file, text };
   } catch (error) {
     if (errorCode(error) === "ENOENT") return { file: path, text: null };
-    throw cannotRead(path, error);
+    throw error instanceof LoopError ? error : cannotRead(path, error);
   }
 }
 

@@ -7,8 +7,10 @@
 import { join } from "node:path";
 import type { BacklogLine, GoalLine } from "../../core/views/line.ts";
 import type { TaskView } from "../../core/views/task-view.ts";
+import { LoopError } from "../../errors.ts";
 import type { Lease } from "../../ports/store.ts";
 import { errorCode, lookAt, quarantine, readIfThere, replaceIf } from "../../system/files.ts";
+import { cannotRead } from "../folder/loop-dir.ts";
 import { isSigned, renderSigned } from "../signed/signed-json.ts";
 import type { Signer } from "../signed/signer.ts";
 
@@ -68,7 +70,7 @@ export function readTasksFileAt(path: string, signer: Signer | null): TasksFileS
     // ELOOP: a link; EISDIR: a folder
     const isDamaged = error instanceof SyntaxError || ["ELOOP", "EISDIR"].includes(errorCode(error) ?? "");
     if (isDamaged) return { kind: "damaged", text };
-    throw error;
+    throw error instanceof LoopError ? error : cannotRead(path, error);
   }
   if (typeof content !== "object" || content === null || Array.isArray(content))
     return { kind: "damaged", text };

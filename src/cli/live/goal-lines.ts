@@ -95,6 +95,8 @@ export function renderAgentEvent(event: AgentEvent, io: Io): string | null {
       );
     case "failure":
       return paint(io, "yellow", `  · ${cleanLine(event.failure.class)}: ${cleanLine(event.failure.reason)}`);
+    case "notice":
+      return paint(io, "yellow", `  · the agent says: ${event.severity}: ${cleanLine(event.text)}`);
     default:
       return null;
   }

@@ -27,7 +27,8 @@ export function readCode(lines: readonly string[], likeMicromark: boolean): Uint
 type Leaf =
   | { readonly kind: "paragraph"; readonly first: number; readonly texts: string[] }
   | { readonly kind: "fence"; readonly char: string; readonly length: number }
-  | { readonly kind: "indented" }
+  /** `endsContainers`: its first line ended containers and opened none. */
+  | { readonly kind: "indented"; readonly endsContainers: boolean }
   /** `end`: what ends the block; null: a blank line. */
   | { readonly kind: "html"; readonly end: RegExp | null };
 
@@ -57,6 +58,7 @@ class BlockReader {
   #at = 0;
   /** The first character from `#at` on that is no space. */
   #next = 0;
+  #endsContainers = false;
   /** From here on the line has one kind of character and spaces; null: not looked up yet. */
   #breakFrom: number | null = null;
 
@@ -74,7 +76,9 @@ class BlockReader {
     this.#moveTo(0);
     const matched = this.#matchContainers();
     const isMatched = matched === this.#containers.length;
-    const followsCode = this.#likeMicromark && this.#leaf?.kind === "indented";
+    const leaf = this.#leaf;
+    const followsCode = this.#likeMicromark && leaf?.kind === "indented" && !leaf.endsContainers;
+    this.#endsContainers = !isMatched;
     if (isMatched && this.#continuesLeaf()) return;
     /** The line may continue a paragraph, even one in a container that it does not continue. */
     let isPending = this.#leaf?.kind === "paragraph";
@@ -154,7 +158,7 @@ class BlockReader {
 
   /** What the line opens; null: nothing, it is text. `isNext`: it is in the same containers as the text above. */
   #opening(isPending: boolean, isNext: boolean, interrupts: boolean): (() => "leaf" | "container") | null {
-    if (this.#indent() > MOST_INDENT) return isPending ? null : () => this.#start({ kind: "indented" }, true);
+    if (this.#indent() > MOST_INDENT) return isPending ? null : () => this.#startIndented();
     if (this.#line[this.#next] === ">")
       return () => {
         this.#enterQuote();
@@ -217,6 +221,10 @@ class BlockReader {
     return end !== -1 && rest.slice(end).trim() === "";
   }
 
+  #startIndented(): "leaf" {
+    return this.#start({ kind: "indented", endsContainers: this.#endsContainers }, true);
+  }
+
   #start(leaf: Leaf | null, isCode: boolean): "leaf" {
     this.#fill();
     this.#leaf = leaf;
@@ -226,6 +234,7 @@ class BlockReader {
 
   #push(width: number | null): "container" {
     this.#fill();
+    this.#endsContainers = false;
     if (width === null) this.#quotes.push(this.#containers.length);
     this.#containers.push({ width, isEmpty: width !== null });
     return "container";

@@ -46,6 +46,8 @@ export interface Activity {
   readonly reads?: readonly string[];
   /** The tools that the agent had no permission to use. */
   readonly denials: readonly string[];
+  /** The tools that the agent may use without asking again, because it offered no smaller permission. */
+  readonly permanent?: readonly string[];
 }
 
 interface TurnResult {
@@ -74,10 +76,16 @@ export type AgentEvent =
   | { readonly type: "tool"; readonly name: string; readonly detail: string }
   | { readonly type: "file"; readonly path: string }
   | { readonly type: "usage"; readonly usage: Usage }
-  | { readonly type: "permission"; readonly tool: string; readonly answer: "asked" | "denied" }
+  | {
+      readonly type: "permission";
+      readonly tool: string;
+      readonly answer: "asked" | "denied" | "allowed for the whole conversation";
+    }
   /** Another agent of the chain takes the turn. */
   | { readonly type: "taken"; readonly by: string; readonly instead: string; readonly reason: string }
-  | { readonly type: "failure"; readonly failure: Failure };
+  | { readonly type: "failure"; readonly failure: Failure }
+  /** What the agent wants a person to know. It decides nothing. */
+  | { readonly type: "notice"; readonly severity: "warning" | "error"; readonly text: string };
 
 /** What happened to a turn whose runner died. */
 export type TurnFate =

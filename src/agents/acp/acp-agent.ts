@@ -59,6 +59,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent & { close(): Pro
     ...options,
     toolServer: options.toolServer ?? null,
     projectDir,
+    env,
     async readCause(sessionId, words) {
       // the id comes from the agent and must not name another folder
       const path = /^[\w-]+$/.test(sessionId) ? profile.eventsFile?.(sessionId, env) : undefined;

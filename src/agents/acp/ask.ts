@@ -3,11 +3,13 @@ import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import type { RequestPermissionOutcome } from "@agentclientprotocol/sdk";
 import { type AskedPath, decidePermission, type PermissionRules } from "../../core/permissions.ts";
-import type { PermissionRequest, Turn, TurnControl } from "../../ports/agent.ts";
+import type { AgentEvent, PermissionRequest, Turn, TurnControl } from "../../ports/agent.ts";
 import type { PermissionParams, ToolCall } from "./connection/messages.ts";
 import type { AcpProfile } from "./profiles.ts";
 import type { AcpTurnRecord } from "./record.ts";
 import { commandOfCall, describeCall, isOwnTool, kindOfCall, namedPaths, nameOfCall } from "./tool-call.ts";
+
+type PermissionEvent = Extract<AgentEvent, { type: "permission" }>;
 
 export interface Asking {
   readonly profile: AcpProfile;
@@ -20,25 +22,37 @@ export interface Asking {
   readonly hasTools: boolean;
 }
 
-/** Must not reject. Allows a call once only: a permanent permission belongs into the person's own settings. */
+/** Must not reject. Allows a call once, unless the agent offers only a permanent permission: that goes on record. */
 export async function answerPermission(
   asking: Asking,
   { toolCall, options }: PermissionParams,
   signal: AbortSignal,
 ): Promise<RequestPermissionOutcome> {
   const call = asking.record.callWith(toolCall);
-  const isAllowed = await isGranted(asking, call, signal);
+  const find = (...kinds: readonly string[]) =>
+    kinds.flatMap((kind) => options.find((each) => each.kind === kind) ?? [])[0];
+  const yes = find("allow_once", "allow_always");
+  const isForever = yes?.kind === "allow_always";
+  const isAllowed = await isGranted(asking, call, isForever, signal);
   if (signal.aborted) return { outcome: "cancelled" };
-  if (!isAllowed) {
-    asking.record.deny(call);
-    asking.control.onEvent?.({ type: "permission", tool: nameOfCall(call), answer: "denied" });
-  }
-  const kinds = isAllowed ? ["allow_once"] : ["reject_once", "reject_always"];
-  const option = kinds.flatMap((kind) => options.find((each) => each.kind === kind) ?? [])[0];
+  if (!isAllowed) asking.record.deny(call);
+  else if (isForever) asking.record.allowForever(call);
+  if (!isAllowed || isForever)
+    tell(asking, call, isAllowed ? "allowed for the whole conversation" : "denied");
+  const option = isAllowed ? yes : find("reject_once", "reject_always");
   return option === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId: option.optionId };
 }
 
-async function isGranted(asking: Asking, call: ToolCall, signal: AbortSignal): Promise<boolean> {
+function tell({ control }: Asking, call: ToolCall, answer: PermissionEvent["answer"]): void {
+  control.onEvent?.({ type: "permission", tool: nameOfCall(call), answer });
+}
+
+async function isGranted(
+  asking: Asking,
+  call: ToolCall,
+  isForever: boolean,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { profile, projectDir, rules, turn, control } = asking;
   const command = commandOfCall(call, profile);
   const tool = kindOfCall(call, command);
@@ -55,8 +69,9 @@ async function isGranted(asking: Asking, call: ToolCall, signal: AbortSignal): P
     commands: turn.commands ?? [],
   });
   if (answer !== "ask" || control.askPerson === undefined) return answer === "allow";
-  control.onEvent?.({ type: "permission", tool: nameOfCall(call), answer: "asked" });
-  const request: PermissionRequest = { tool, title, paths, command };
+  tell(asking, call, "asked");
+  const asked = isForever ? `${title} (for the whole conversation: the agent offers nothing less)` : title;
+  const request: PermissionRequest = { tool, title: asked, paths, command };
   return (await control.askPerson(request, signal)) === "allow";
 }
 

@@ -13,6 +13,7 @@ import type { Conversation, ToolServer, Turn, TurnControl, TurnEnd } from "../..
 import { writeAtomic } from "../../system/files.ts";
 import { failedEnd, makeFailure, refusedEnd } from "../process/reasons.ts";
 import { promptFile } from "../process/run-folder.ts";
+import { nameMethods } from "./connection/login.ts";
 import { PeerGone } from "./connection/peer.ts";
 import { within } from "./connection/peer-process.ts";
 import type { Pool, PooledAgent } from "./connection/pool.ts";
@@ -21,7 +22,7 @@ import { endStrays, membersOf } from "./connection/strays.ts";
 import { openEventLog } from "./event-log.ts";
 import { type Cause, failureOfError, failureOfResult, needsStatus, withCause } from "./failures/failure.ts";
 import type { AcpProfile } from "./profiles.ts";
-import { Flood, type PromptLimits, promptText, Silence, sendPrompt } from "./prompt.ts";
+import { Flood, LeftMode, type PromptLimits, promptText, Silence, sendPrompt } from "./prompt.ts";
 import { AcpTurnRecord } from "./record.ts";
 import { takeTicket, writeEnd, writeMarks } from "./turn-files.ts";
 import { readAcpUsage } from "./usage.ts";
@@ -29,12 +30,11 @@ import { readAcpUsage } from "./usage.ts";
 export interface AttemptSettings extends PromptLimits {
   readonly profile: AcpProfile;
   readonly projectDir: string;
+  readonly env: NodeJS.ProcessEnv;
   readonly permissions: PermissionRules;
   readonly toolServer: ToolServer | null;
   /** Limit for the start and for opening a conversation. */
   readonly startMs: number;
-  /** Limit for requests that an agent answers at once. */
-  readonly answerMs: number;
   /** Time between the request to stop and the end of the process group. */
   readonly cancelGraceMs: number;
   readonly killGraceMs: number;
@@ -148,8 +148,8 @@ export class TurnAttempt {
       return { session: known, isFresh: false };
     }
     seat.members = null;
-    const { profile, projectDir, toolServer, startMs } = this.#settings;
-    const start = await openSession(seat.peer, profile, projectDir, conversation, toolServer, startMs);
+    const { profile, projectDir, toolServer, env, startMs } = this.#settings;
+    const start = await openSession(seat.peer, profile, projectDir, conversation, toolServer, env, startMs);
     seat.sessions.set(start.session.id, start.session);
     return start;
   }
@@ -203,12 +203,13 @@ export class TurnAttempt {
     return cause === null ? failure : withCause(failure, cause);
   }
 
-  async #failureOf(error: unknown, seat: PooledAgent, session: Session): Promise<Failure> {
+  async #failureOf(thrown: unknown, seat: PooledAgent, session: Session): Promise<Failure> {
+    const error = nameMethods(thrown, seat.peer.can.logins);
     const { profile, readStatus } = this.#settings;
     const { signal } = this.#stopping;
-    if (error instanceof Flood || error instanceof Silence) {
+    if (error instanceof Flood || error instanceof Silence || error instanceof LeftMode) {
       await this.#halt(seat, session, Promise.resolve());
-      const type = error instanceof Flood ? "fault" : "outage";
+      const type = error instanceof Silence ? "outage" : "fault";
       return makeFailure(type, `${profile.name}: ${error.message}`);
     }
     const failure = failureOfError(profile, error, this.#record);

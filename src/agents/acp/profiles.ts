@@ -19,6 +19,8 @@ export interface AcpProfile {
   readonly env: Readonly<Record<string, string>>;
   /** Session modes for a turn that works and for a turn that only reads. Left out: the default fits both. */
   readonly modes?: { readonly work: string; readonly look: string };
+  /** Login methods that need only a key, each with the variables that may hold it. Left out: not known. */
+  readonly keyMethods?: Readonly<Record<string, readonly string[]>>;
   readonly tokens: TokenSource;
   /** What the cost in `usage_update` covers: the whole conversation, or the part since this process opened it. */
   readonly cost: "conversation" | "process" | "none";
@@ -67,6 +69,7 @@ const PROFILES = {
     env: { NO_BROWSER: "1", CODEX_ACP_PROMPT_SUGGESTIONS: "false" },
     // the default mode asks a model instead of a person
     modes: { work: "workspace-write", look: "read-only" },
+    keyMethods: { "api-key": ["CODEX_API_KEY", "OPENAI_API_KEY"] },
     cost: "none",
     usageProves: true,
   },
@@ -74,6 +77,7 @@ const PROFILES = {
     args: ["--acp"],
     env: { GEMINI_CLI_NO_RELAUNCH: "true" },
     modes: { work: "default", look: "default" },
+    keyMethods: { "gemini-api-key": ["GEMINI_API_KEY"], "vertex-ai": ["GOOGLE_API_KEY"] },
     tokens: "quota",
     cost: "none",
     status: "code",
@@ -100,6 +104,7 @@ const PROFILES = {
   qwen: {
     args: ["--acp"],
     modes: { work: "default", look: "default" },
+    keyMethods: { openai: ["OPENAI_API_KEY"] },
     tokens: "chunks",
     cost: "none",
     afterDenial: "ends",

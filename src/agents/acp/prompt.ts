@@ -4,7 +4,7 @@ import { quietly } from "../quietly.ts";
 import { type Asking, answerPermission } from "./ask.ts";
 import { type PromptResult, parsePromptResult } from "./connection/messages.ts";
 import type { Peer, PeerListener } from "./connection/peer.ts";
-import type { Session } from "./connection/session.ts";
+import { type Session, setMode, takeIn, wantedMode } from "./connection/session.ts";
 import type { EventLog } from "./event-log.ts";
 
 export interface PromptLimits {
@@ -12,6 +12,8 @@ export interface PromptLimits {
   readonly maxOutputBytes: number;
   /** Counts only while no tool runs and no question is open. Long: agents retry for minutes without a message. */
   readonly silenceMs: number;
+  /** Limit for requests that an agent answers at once. */
+  readonly answerMs: number;
 }
 
 /** The agent sent too much. */
@@ -20,7 +22,11 @@ export class Flood extends Error {}
 /** The agent sent nothing for too long. */
 export class Silence extends Error {}
 
+/** The agent does not stay in the mode of the turn. */
+export class LeftMode extends Error {}
+
 const LOOK_MS = 5_000;
+const MOST_RETURNS = 10;
 
 /** Rejects like `Peer.request`, with `Flood` or with `Silence`. */
 export async function sendPrompt(
@@ -41,6 +47,7 @@ export async function sendPrompt(
   let lastSign = performance.now();
   /** Ends a question to a person together with its prompt. */
   const over = new AbortController();
+  const hold = holdMode(peer, session, asking, limits.answerMs);
   const listener: PeerListener = {
     onBytes(count) {
       lastSign = performance.now();
@@ -54,14 +61,15 @@ export async function sendPrompt(
       log.write(line);
       if (update === null || sessionId !== session.id) return;
       show(asking.control, asking.record.add(update));
+      void hold().catch((error: Error) => reject(new LeftMode(error.message)));
     },
-    async onPermission(params) {
+    async onPermission(params, withdrawn) {
       log.write(JSON.stringify({ method: "session/request_permission", params }));
       // some agents report a call only by asking for permission
       show(asking.control, asking.record.add({ ...params.toolCall, sessionUpdate: "tool_call_update" }));
       asked++;
       try {
-        return await answerPermission(asking, params, AbortSignal.any([signal, over.signal]));
+        return await answerPermission(asking, params, AbortSignal.any([signal, over.signal, withdrawn]));
       } finally {
         asked--;
         lastSign = performance.now();
@@ -89,8 +97,33 @@ export async function sendPrompt(
     session.access?.serve(null);
     peer.listen(null);
     clearInterval(look);
+    takeIn(peer, session);
     show(asking.control, asking.record.flush());
   }
+}
+
+/** Goes back to the mode of the turn when the agent left it by itself: in another mode it may do more without asking. */
+function holdMode(peer: Peer, session: Session, { profile, turn }: Asking, withinMs: number) {
+  let returns = 0;
+  let isBusy = false;
+  const hasLeft = (): boolean => {
+    takeIn(peer, session);
+    const wanted = wantedMode(profile, session, turn);
+    return wanted !== null && session.mode?.current !== wanted;
+  };
+  return async (): Promise<void> => {
+    if (isBusy) return;
+    isBusy = true;
+    try {
+      while (hasLeft()) {
+        if (++returns > MOST_RETURNS)
+          throw new Error("the agent leaves the mode of the turn again and again");
+        await setMode(peer, profile, session, turn, withinMs);
+      }
+    } finally {
+      isBusy = false;
+    }
+  };
 }
 
 /** A failing surface must not end a turn. */

@@ -7,12 +7,19 @@
  * 4. Text is shown line by line, when a line is complete.
  */
 import type { Activity, AgentEvent } from "../../ports/agent.ts";
-import { shortenPath } from "../display.ts";
+import { foldLine, shortenPath } from "../display.ts";
 import { ANSWER_CAP_BYTES } from "../process/launch.ts";
 import { lastBytes } from "../process/lines.ts";
 import { makeFailure } from "../process/reasons.ts";
 import { activityOf, textIn } from "../stream/stream-events.ts";
-import { addTokens, readSessionFailure, Tokens, type ToolCall, type Update } from "./connection/messages.ts";
+import {
+  addTokens,
+  type Content,
+  readSessionFailure,
+  Tokens,
+  type ToolCall,
+  type Update,
+} from "./connection/messages.ts";
 import { classOfSessionFailure } from "./failures/failure-class.ts";
 import { denialOf, describeCall, isOwnTool, nameOfCall, touchedPaths } from "./tool-call.ts";
 
@@ -28,11 +35,14 @@ export class AcpTurnRecord {
   resetsAt: number | null = null;
   /** The model that answered, if the agent reports it. */
   model: string | null = null;
+  /** The agent's last notice of an error. */
+  lastNotice: string | null = null;
   readonly #projectDir: string;
   readonly #calls = new Map<string, ToolCall>();
   readonly #titles = new Map<string, Set<string>>();
   readonly #shown = new Set<string>();
   readonly #denials = new Set<string>();
+  readonly #permanent = new Set<string>();
   #message = "";
   #messageId: string | null = null;
   /** The last message that was not blank. */
@@ -47,9 +57,7 @@ export class AcpTurnRecord {
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
         this.#addTokens(update._meta?.usage);
-        return update.content?.type === "text"
-          ? this.#addText(update.content.text ?? "", update.messageId ?? null)
-          : [];
+        return this.#addText(textOf(update.content), update.messageId ?? null);
       case "tool_call":
       case "tool_call_update":
         return this.#addCall(update);
@@ -60,7 +68,11 @@ export class AcpTurnRecord {
         return [];
       case "session_info_update":
         return warningOf(update._meta);
+      case "notice":
+        return this.#addNotice(update);
       case "agent_thought_chunk":
+      case "current_mode_update":
+      case "config_option_update":
         return [];
     }
   }
@@ -75,6 +87,10 @@ export class AcpTurnRecord {
     this.#denials.add(denialOf(call));
     // some agents do not report how a denied call ended
     this.#calls.set(call.toolCallId, { ...call, status: "failed" });
+  }
+
+  allowForever(call: ToolCall): void {
+    this.#permanent.add(denialOf(call));
   }
 
   /** Everything known about a call, together with `part`. */
@@ -105,7 +121,8 @@ export class AcpTurnRecord {
         reads: call.kind === "read" ? touchedPaths(call) : [],
         outcome: call.status === "completed" ? ("done" as const) : ("failed" as const),
       }));
-    return { ...activityOf(calls, this.#projectDir), denials: [...this.#denials] };
+    const permanent = this.#permanent.size === 0 ? {} : { permanent: [...this.#permanent] };
+    return { ...activityOf(calls, this.#projectDir), denials: [...this.#denials], ...permanent };
   }
 
   /** Does a tool run? Then silence means nothing. */
@@ -122,6 +139,14 @@ export class AcpTurnRecord {
     const { data: more } = Tokens.safeParse(usage);
     const sum = this.chunkTokens;
     if (more !== undefined) this.chunkTokens = sum === null ? more : addTokens(sum, more);
+  }
+
+  #addNotice({ severity, title, description }: Extract<Update, { sessionUpdate: "notice" }>) {
+    if (severity !== "error" && severity !== "warning") return [];
+    const text = [title, description].map((part) => foldLine(part ?? "")).filter((part) => part !== "");
+    const reason = text.join(": ") || "the agent gives no reason";
+    if (severity === "error") this.lastNotice = reason;
+    return [{ type: "notice", severity, text: reason } as const];
   }
 
   #endMessage(): readonly AgentEvent[] {
@@ -161,6 +186,14 @@ export class AcpTurnRecord {
       events.push(...editsOf(call, this.#projectDir).map((path): AgentEvent => ({ type: "file", path })));
     return events;
   }
+}
+
+/** A link is a Markdown link. Pictures and sound have no text. */
+function textOf(content: Content): string {
+  if (content?.type === "text") return content.text ?? "";
+  const link = content?.type === "resource" ? content.resource : content;
+  if (!["resource_link", "resource"].includes(content?.type ?? "") || !link?.uri) return "";
+  return `\n[${foldLine(link.title || link.name || link.uri)}](${foldLine(link.uri)})\n`;
 }
 
 /** Agents announce a call before they know its arguments. */

@@ -75,6 +75,7 @@ const Result = {
       edits: z.record(z.string(), z.number()),
       reads: z.array(z.string()).optional(),
       denials: z.array(z.string()),
+      permanent: z.array(z.string()).optional(),
     })
     .nullable(),
 };

@@ -251,7 +251,14 @@ function joinActivity(a: Activity | null, b: Activity | null): Activity | null {
   const edits = { ...a.edits };
   for (const [path, count] of Object.entries(b.edits)) edits[path] = (edits[path] ?? 0) + count;
   const reads = a.reads === undefined || b.reads === undefined ? {} : { reads: [...a.reads, ...b.reads] };
-  return { toolCalls: a.toolCalls + b.toolCalls, edits, denials: [...a.denials, ...b.denials], ...reads };
+  const permanent = [...(a.permanent ?? []), ...(b.permanent ?? [])];
+  return {
+    toolCalls: a.toolCalls + b.toolCalls,
+    edits,
+    denials: [...a.denials, ...b.denials],
+    ...reads,
+    ...(permanent.length === 0 ? {} : { permanent }),
+  };
 }
 
 /** A login does not come back by itself. */

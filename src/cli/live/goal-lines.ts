@@ -83,6 +83,8 @@ export function renderAgentEvent(event: AgentEvent, io: Io): string | null {
     }
     case "failure":
       return line("yellow", `${cleanLine(event.failure.class)}: ${cleanLine(event.failure.reason)}`);
+    case "notice":
+      return line("yellow", `the agent says: ${event.severity}: ${cleanLine(event.text)}`);
     default:
       return null;
   }

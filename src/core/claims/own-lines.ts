@@ -3,9 +3,10 @@
  * `<details>`) are only shown.
  *
  * Markdown is ambiguous: is an indented fence a fence, does a fence inside a tag open? All readings are tried, and a line
- * counts only if it is outside in all of them. An unclosed region hides everything after it. Each reading is one linear
- * pass.
+ * counts only if it is outside in all of them. One reading is CommonMark itself (code-lines.ts). An unclosed region hides
+ * everything after it. Each reading is one linear pass.
  */
+import { codeLines } from "./code-lines.ts";
 import { type Fence, type LineShape, shapeOf, type TagToken } from "./line-shape.ts";
 
 export interface OwnLines {
@@ -19,7 +20,7 @@ export interface OwnLines {
 }
 
 /** The line is in code, a quote, a tag or a comment. */
-const SHOWN = 1;
+const SHOWN = 1; // as in `codeLines`
 /** A tag or comment starts on the line and continues below. */
 const OPENING = 2;
 const CLINGING = 4;
@@ -28,7 +29,7 @@ export function readOwnLines(message: string): OwnLines {
   const lines = splitLines(message);
   const shapes = lines.map(shapeOf);
   const closedAt = lastClosings(shapes);
-  const marks = new Uint8Array(lines.length);
+  const marks = /`|~~~|\t| {4}/.test(message) ? codeLines(lines) : new Uint8Array(lines.length);
   for (const looseFences of [false, true]) {
     for (const withTags of [false, true]) mark(shapes, marks, closedAt, { looseFences, withTags });
   }

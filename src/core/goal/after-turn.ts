@@ -215,6 +215,7 @@ function receiptOf(goal: Goal, job: Job, turn: TurnRecord, charged: boolean, cla
     ...(turn.wroteState ? ["the agent wrote state.json; this is a claim, not a fact"] : []),
     ...(turn.report.kind === "void" && job.reported === null ? [`claim ignored: ${turn.report.reason}`] : []),
     ...turn.denials.map((tool) => `denied: ${tool}`),
+    ...(turn.permanent ?? []).map((tool) => `allowed for the whole conversation: ${tool}`),
   ];
   return {
     ...emptyReceipt(goal, job),

@@ -26,6 +26,8 @@ export interface TurnRecord {
   readonly mostEdited: { readonly path: string; readonly count: number } | null;
   /** Tools that the agent was not allowed to use. */
   readonly denials: readonly string[];
+  /** Tools that the agent may use without asking again. Absent: none. */
+  readonly permanent?: readonly string[];
   readonly durationMs: number;
   /** The agent wrote into state.json. This counts only as a claim. */
   readonly wroteState: boolean;

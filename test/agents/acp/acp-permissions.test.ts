@@ -51,14 +51,6 @@ describe("E3 the permission that an agent asks for", () => {
     ]);
   });
 
-  test("is never granted permanently: when that is the only option, the answer is cancelled", async () => {
-    const options = [{ optionId: "forever", name: "Always", kind: "allow_always" }];
-    await world
-      .agent()
-      .run(workTurn([{ ask: { ...edit(world.path("a.txt")), options } }, { say: "x" }]), makeControl());
-    expect(chosen()).toEqual([{ outcome: "cancelled" }]);
-  });
-
   test("is granted for a command of the checks, and for no other command", async () => {
     const turn = workTurn(
       [

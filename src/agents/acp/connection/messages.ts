@@ -16,12 +16,17 @@ const ToolCall = z.object({
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 
+/** Links have `uri`, `name` and `title`. An embedded resource has its text one level down. */
+const Link = z.object({ uri: Text, name: Text, title: Text, text: Text });
+const Content = lenient(Link.extend({ type: Text, resource: lenient(Link) }));
+export type Content = z.infer<typeof Content>;
+
 const kindOf = <K extends SessionUpdate["sessionUpdate"]>(kind: K) => z.literal(kind);
 
 const Update = z.discriminatedUnion("sessionUpdate", [
   z.object({
     sessionUpdate: kindOf("agent_message_chunk"),
-    content: lenient(z.object({ type: Text, text: Text })),
+    content: Content,
     messageId: Text,
     _meta: Meta,
   }),
@@ -34,8 +39,16 @@ const Update = z.discriminatedUnion("sessionUpdate", [
     _meta: Meta,
   }),
   z.object({ sessionUpdate: kindOf("session_info_update"), _meta: Meta }),
+  z.object({ sessionUpdate: kindOf("notice"), severity: Text, title: Text, description: Text }),
+  z.object({ sessionUpdate: kindOf("current_mode_update"), currentModeId: z.string() }),
+  z.object({ sessionUpdate: kindOf("config_option_update"), configOptions: z.array(z.unknown()) }),
 ]);
 export type Update = z.infer<typeof Update>;
+/** The agent changed the mode or another setting of a session by itself. */
+export type SettingUpdate = Extract<
+  Update,
+  { sessionUpdate: "current_mode_update" | "config_option_update" }
+>;
 
 const Notification = z.object({ sessionId: z.string(), update: z.unknown().optional() });
 
@@ -63,7 +76,19 @@ export async function parsePermission(params: unknown): Promise<PermissionParams
   throw new Error("the request for permission is invalid");
 }
 
+const LoginMethod = z.object({
+  id: z.string(),
+  name: Text,
+  type: Text,
+  /** Of the type `env_var`. */
+  vars: lenient(z.array(z.object({ name: z.string(), optional: lenient(z.boolean()) }))),
+  _meta: Meta,
+});
+export type LoginMethod = z.infer<typeof LoginMethod>;
+
 const Initialized = z.object({
+  protocolVersion: z.unknown().optional(),
+  authMethods: z.array(z.unknown()).catch([]),
   agentCapabilities: lenient(
     z.object({
       loadSession: lenient(z.boolean()),
@@ -78,8 +103,10 @@ const Initialized = z.object({
 export type AgentCapabilities = ReturnType<typeof parseInitialized>;
 
 export function parseInitialized(result: unknown) {
-  const { agentCapabilities: can } = Initialized.parse(result);
+  const { agentCapabilities: can, protocolVersion, authMethods } = Initialized.parse(result);
   return {
+    protocolVersion,
+    logins: authMethods.flatMap((method) => LoginMethod.safeParse(method).data ?? []),
     load: can?.loadSession === true,
     resume: can?.sessionCapabilities?.resume != null,
     close: can?.sessionCapabilities?.close != null,

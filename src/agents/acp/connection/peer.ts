@@ -14,6 +14,7 @@ import {
   parseInitialized,
   parsePermission,
   parseUpdate,
+  type SettingUpdate,
   type Update,
 } from "./messages.ts";
 import { type PeerCommand, type PeerProcess, startPeer, within } from "./peer-process.ts";
@@ -22,6 +23,7 @@ import { CLOSED, openWire } from "./wire.ts";
 /** The requests that we send, in the types of the official package. wire.ts says why only types are used. */
 export interface AcpRequests {
   readonly initialize: sdk.InitializeRequest;
+  readonly authenticate: sdk.AuthenticateRequest;
   readonly "session/new": sdk.NewSessionRequest;
   readonly "session/load": sdk.LoadSessionRequest;
   readonly "session/resume": sdk.ResumeSessionRequest;
@@ -36,8 +38,8 @@ export interface AcpRequests {
 export interface PeerListener {
   /** Every message that is not an answer. `update` is null for a kind that is not used. */
   onUpdate(sessionId: string | null, update: Update | null, line: string): void;
-  /** Must not reject. */
-  onPermission(params: PermissionParams): Promise<sdk.RequestPermissionOutcome>;
+  /** Must not reject. The signal withdraws the request. */
+  onPermission(params: PermissionParams, signal: AbortSignal): Promise<sdk.RequestPermissionOutcome>;
   onBytes(count: number): void;
 }
 
@@ -56,6 +58,8 @@ export interface Peer {
   /** Asks the agent to stop the prompt of this session. */
   cancel(sessionId: string): void;
   listen(listener: PeerListener | null): void;
+  /** The settings of this session that the agent changed by itself since the last call, also while nobody listens. */
+  takeChanges(sessionId: string): readonly SettingUpdate[];
   /** Ends the agent and everything it started. Must not reject. */
   close(): Promise<void>;
 }
@@ -67,6 +71,7 @@ export class PeerGone extends Error {}
 export class PeerSilent extends Error {}
 
 const PROTOCOL_VERSION = 1;
+const MOST_CHANGES = 100;
 const EXIT_MS = 500;
 /** With these, Claude and Codex report the kind of a failure. */
 const CAPABILITIES = {
@@ -89,8 +94,10 @@ export async function openPeer(command: PeerCommand, limits: PeerLimits, signal:
   let listener: PeerListener | null = null;
   let isGone = false;
 
-  async function permit(params: PermissionParams): Promise<object> {
-    return { outcome: (await listener?.onPermission(params)) ?? { outcome: "cancelled" } };
+  const changes = trackChanges();
+
+  async function permit(params: PermissionParams, withdrawn: AbortSignal): Promise<object> {
+    return { outcome: (await listener?.onPermission(params, withdrawn)) ?? { outcome: "cancelled" } };
   }
 
   const wire = openWire(child.stdin, child.stdout, {
@@ -98,10 +105,13 @@ export async function openPeer(command: PeerCommand, limits: PeerLimits, signal:
     onBytes: (count) => listener?.onBytes(count),
     onNotification(method, params, line) {
       const parsed = method === "session/update" ? parseUpdate(params) : null;
+      if (parsed !== null) changes.note(parsed.sessionId, parsed.update);
       listener?.onUpdate(parsed?.sessionId ?? null, parsed?.update ?? null, line);
     },
-    onRequest: (method, params) =>
-      method === "session/request_permission" ? parsePermission(params).then(permit) : undefined,
+    onRequest: (method, params, withdrawn) =>
+      method === "session/request_permission"
+        ? parsePermission(params).then((parsed) => permit(parsed, withdrawn))
+        : undefined,
   });
   const gone = wire.closed.then(async () => {
     isGone = true;
@@ -115,11 +125,15 @@ export async function openPeer(command: PeerCommand, limits: PeerLimits, signal:
     process: child,
     isGone: () => isGone,
     gone,
-    request: (method, params, withinMs) => raced(wire.request(method, params), gone, method, withinMs),
+    request(method, params, withinMs) {
+      const late = new AbortController();
+      return raced(wire.request(method, params, late.signal), gone, method, withinMs, late);
+    },
     cancel: (sessionId) => wire.notify("session/cancel", { sessionId } satisfies sdk.CancelNotification),
     listen(next) {
       listener = next;
     },
+    takeChanges: changes.take,
     async close() {
       isGone = true;
       await child.kill();
@@ -134,6 +148,7 @@ export async function openPeer(command: PeerCommand, limits: PeerLimits, signal:
       clientCapabilities: CAPABILITIES,
     };
     const can = parseInitialized(await peer.request("initialize", greeting, limits.startMs));
+    if (can.protocolVersion !== PROTOCOL_VERSION) throw new Error(describeVersion(can.protocolVersion));
     return { ...peer, can };
   } catch (error) {
     await peer.close();
@@ -141,6 +156,34 @@ export async function openPeer(command: PeerCommand, limits: PeerLimits, signal:
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
+}
+
+/** Only the last change of each kind counts. */
+function trackChanges() {
+  let changes: { readonly sessionId: string; readonly update: SettingUpdate }[] = [];
+  return {
+    note(sessionId: string, update: Update | null): void {
+      const kind = update?.sessionUpdate;
+      if (kind !== "current_mode_update" && kind !== "config_option_update") return;
+      const others = changes.filter(
+        (one) => one.sessionId !== sessionId || one.update.sessionUpdate !== kind,
+      );
+      changes = [...others.slice(-MOST_CHANGES), { sessionId, update: update as SettingUpdate }];
+    },
+    take(sessionId: string): readonly SettingUpdate[] {
+      const mine = changes.filter((one) => one.sessionId === sessionId);
+      if (mine.length > 0) changes = changes.filter((one) => one.sessionId !== sessionId);
+      return mine.map(({ update }) => update);
+    },
+  };
+}
+
+function describeVersion(version: unknown): string {
+  const spoken =
+    typeof version === "number"
+      ? `the agent speaks version ${version} of the Agent Client Protocol`
+      : "the agent does not say which version of the Agent Client Protocol it speaks";
+  return `${spoken}; install a version of the agent that speaks version ${PROTOCOL_VERSION}`;
 }
 
 function describeEnd(child: PeerProcess, exit: number | Error): string {
@@ -155,12 +198,16 @@ function raced(
   gone: Promise<string>,
   method: string,
   withinMs: number | undefined,
+  late: AbortController,
 ): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<never>((_, reject) => {
     if (withinMs === undefined) return;
     const text = `the agent did not answer ${method} within ${Math.round(withinMs / 1000)}s`;
-    timer = setTimeout(() => reject(new PeerSilent(text)), withinMs);
+    timer = setTimeout(() => {
+      late.abort();
+      reject(new PeerSilent(text));
+    }, withinMs);
   });
   const end = gone.then((reason) => {
     throw new PeerGone(reason);

@@ -2,8 +2,10 @@
 import type { Conversation, ToolAccess, ToolServer, Turn } from "../../../ports/agent.ts";
 import type { AcpProfile } from "../profiles.ts";
 import type { SessionTotals } from "../usage.ts";
+import { loggedIn } from "./login.ts";
 import { type OpenedSession, parseSession, type Setting } from "./messages.ts";
 import { type AcpRequests, type Peer, PeerGone, PeerSilent } from "./peer.ts";
+import { bridgeOf } from "./tool-bridge.ts";
 
 export interface Session {
   readonly id: string;
@@ -33,23 +35,27 @@ export async function openSession(
   projectDir: string,
   conversation: Conversation | null,
   toolServer: ToolServer | null,
+  env: NodeJS.ProcessEnv,
   withinMs: number,
 ): Promise<SessionStart> {
   // without tools the agent reports in its last message
-  const access = (peer.can.httpTools ? await toolServer?.open().catch(() => null) : null) ?? null;
+  const access = (await toolServer?.open().catch(() => null)) ?? null;
   access?.bind(peer.process.ref);
-  const place = { cwd: projectDir, mcpServers: access === null ? [] : [serverOf(access)] };
+  const mcpServers = access === null ? [] : [peer.can.httpTools ? serverOf(access) : bridgeOf(access)];
+  const place = { cwd: projectDir, mcpServers };
   try {
-    const again = conversation === null ? null : await takeUp(peer, conversation.id, place, withinMs);
-    if (conversation !== null && again !== null) {
-      const costUsd = profile.cost === "conversation" ? conversation.costUsd : null;
-      const session = { ...again, id: conversation.id, access, totals: { costUsd, tokens: null } };
-      return { session, isFresh: false };
-    }
-    const opened = parseSession(await peer.request("session/new", place, withinMs));
-    const id = opened.sessionId;
-    if (id === null) throw new Error("the agent opened a session without an id");
-    return { session: { ...opened, id, access, totals: { costUsd: null, tokens: null } }, isFresh: true };
+    return await loggedIn(peer, profile, env, withinMs, async () => {
+      const again = conversation === null ? null : await takeUp(peer, conversation.id, place, withinMs);
+      if (conversation !== null && again !== null) {
+        const costUsd = profile.cost === "conversation" ? conversation.costUsd : null;
+        const session = { ...again, id: conversation.id, access, totals: { costUsd, tokens: null } };
+        return { session, isFresh: false };
+      }
+      const opened = parseSession(await peer.request("session/new", place, withinMs));
+      const id = opened.sessionId;
+      if (id === null) throw new Error("the agent opened a session without an id");
+      return { session: { ...opened, id, access, totals: { costUsd: null, tokens: null } }, isFresh: true };
+    });
   } catch (error) {
     access?.close();
     throw error;
@@ -64,14 +70,51 @@ export async function settle(
   turn: Turn,
   withinMs: number,
 ): Promise<void> {
-  const wanted = turn.env.LOOP_ROLE === "generator" ? profile.modes?.work : profile.modes?.look;
-  const mode = session.mode?.choices.find(({ value }) => value === wanted)?.value;
-  if (session.mode !== null && mode !== undefined)
-    session.mode = await choose(peer, session.id, session.mode, mode, withinMs);
+  takeIn(peer, session);
+  await setMode(peer, profile, session, turn, withinMs);
   if (turn.model === undefined || session.model === null) return;
   const model = findModel(session.model, turn.model);
   if (model === null) throw new UnknownModel(describeModels(turn.model, session.model));
-  session.model = await choose(peer, session.id, session.model, model, withinMs);
+  await choose(peer, session, "model", model, withinMs);
+}
+
+/** Sets the mode for the turn if the session has another one. Rejects like `Peer.request`, or if the agent refuses. */
+export async function setMode(
+  peer: Peer,
+  profile: AcpProfile,
+  session: Session,
+  turn: Turn,
+  withinMs: number,
+): Promise<void> {
+  const mode = wantedMode(profile, session, turn);
+  if (mode === null) return;
+  await choose(peer, session, "mode", mode, withinMs);
+  const { current } = session.mode ?? {};
+  if (current !== mode) throw new Error(`the agent stays in its mode "${current}" instead of "${mode}"`);
+}
+
+/** null: the agent has no such mode, and its own mode stays. */
+export function wantedMode({ modes }: AcpProfile, { mode }: Session, turn: Turn): string | null {
+  const wanted = turn.env.LOOP_ROLE === "generator" ? modes?.work : modes?.look;
+  return mode?.choices.find(({ value }) => value === wanted)?.value ?? null;
+}
+
+/** Takes in what the agent changed by itself. */
+export function takeIn(peer: Peer, session: Session): void {
+  for (const update of peer.takeChanges(session.id)) {
+    if (update.sessionUpdate === "config_option_update") takeOptions(session, update);
+    else if (session.mode !== null) session.mode = { ...session.mode, current: update.currentModeId };
+  }
+}
+
+function takeOptions(session: Session, told: unknown): void {
+  const { mode, model } = parseSession(told);
+  session.model = model ?? session.model;
+  if (mode === null) return;
+  if (session.mode?.via !== "mode") session.mode = mode;
+  // some agents have modes and an option with the same values
+  else if (session.mode.choices.some(({ value }) => value === mode.current))
+    session.mode = { ...session.mode, current: mode.current };
 }
 
 type Place = AcpRequests["session/new"];
@@ -130,20 +173,24 @@ function quiet(peer: Peer): Promise<void> {
 
 async function choose(
   peer: Peer,
-  sessionId: string,
-  setting: Setting,
+  session: Session,
+  name: "mode" | "model",
   value: string,
   withinMs: number,
-): Promise<Setting> {
-  if (setting.current === value) return setting;
+): Promise<void> {
+  const setting = session[name];
+  const sessionId = session.id;
+  if (setting === null || setting.current === value) return;
   const set = {
     mode: () => peer.request("session/set_mode", { sessionId, modeId: value }, withinMs),
     model: () => peer.request("session/set_model", { sessionId, modelId: value }, withinMs),
     option: () =>
       peer.request("session/set_config_option", { sessionId, configId: setting.id, value }, withinMs),
   };
-  await set[setting.via]();
-  return { ...setting, current: value };
+  const told = await set[setting.via]();
+  session[name] = { ...setting, current: value };
+  // the answer has all options, as they are now
+  if (setting.via === "option") takeOptions(session, told);
 }
 
 /** Finds a model by its id, by its name, or by the id without `provider/` and `[…]`. */

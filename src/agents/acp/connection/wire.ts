@@ -17,8 +17,11 @@ export interface WireOptions {
   readonly maxLineBytes: number;
   readonly onBytes: (count: number) => void;
   readonly onNotification: (method: string, params: unknown, line: string) => void;
-  /** The result is the answer. undefined: the method does not exist. A rejection: the request was invalid. */
-  readonly onRequest: (method: string, params: unknown) => Promise<object> | undefined;
+  /**
+   * The result is the answer. undefined: the method does not exist. A rejection: the request was invalid. The signal
+   * withdraws the request.
+   */
+  readonly onRequest: (method: string, params: unknown, signal: AbortSignal) => Promise<object> | undefined;
 }
 
 export type Wire = ReturnType<typeof openWire>;
@@ -38,6 +41,8 @@ export const CLOSED = new Error("the connection is closed");
 
 const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
+const REQUEST_CANCELLED = -32800;
+const CANCEL_REQUEST = "$/cancel_request";
 
 interface Message {
   readonly id?: unknown;
@@ -61,12 +66,14 @@ export function openWire(stdin: Writable, stdout: Readable, options: WireOptions
   const send = (message: object): void => {
     stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   };
+  const { answer, withdraw } = createAnswers(options, send);
 
   function read(line: string): void {
     const message = parseMessage(line);
     if (message === null) return;
     const { id, method, params } = message;
     if (typeof method !== "string") settle(message);
+    else if (method === CANCEL_REQUEST) withdraw(params);
     else if (id === undefined) options.onNotification(method, params, line);
     else void answer(id, method, params);
   }
@@ -76,18 +83,6 @@ export function openWire(stdin: Writable, stdout: Readable, options: WireOptions
     waiting.delete(id);
     if (error == null) one?.resolve(result);
     else one?.reject(errorOf(error));
-  }
-
-  async function answer(id: unknown, method: string, params: unknown): Promise<void> {
-    const handled = options.onRequest(method, params);
-    if (handled === undefined)
-      return send({ id, error: { code: METHOD_NOT_FOUND, message: `${method} is not supported` } });
-    try {
-      send({ id, result: await handled });
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      send({ id, error: { code: INVALID_PARAMS, message } });
-    }
   }
 
   const closed = new Promise<void>((done) => {
@@ -108,16 +103,46 @@ export function openWire(stdin: Writable, stdout: Readable, options: WireOptions
   return {
     /** Resolves when stdout has ended. */
     closed,
-    /** Rejects with a `WireError`, or with `CLOSED`. */
-    request(method: string, params: object): Promise<unknown> {
+    /** Rejects with a `WireError`, or with `CLOSED`. The signal tells the agent that nobody waits any more. */
+    request(method: string, params: object, signal?: AbortSignal): Promise<unknown> {
       if (isClosed) return Promise.reject(CLOSED);
       const id = nextId++;
+      signal?.addEventListener("abort", () => {
+        if (waiting.delete(id)) send({ method: CANCEL_REQUEST, params: { requestId: id } });
+      });
       return new Promise((resolve, reject) => {
         waiting.set(id, { resolve, reject });
         send({ id, method, params });
       });
     },
     notify: (method: string, params: object): void => send({ method, params }),
+  };
+}
+
+function createAnswers({ onRequest }: WireOptions, send: (message: object) => void) {
+  /** The agent's requests that have no answer yet. */
+  const asked = new Map<unknown, AbortController>();
+  return {
+    async answer(id: unknown, method: string, params: unknown): Promise<void> {
+      const withdrawn = new AbortController();
+      const handled = onRequest(method, params, withdrawn.signal);
+      const fail = (code: number, message: string): void => send({ id, error: { code, message } });
+      if (handled === undefined) return fail(METHOD_NOT_FOUND, `${method} is not supported`);
+      asked.set(id, withdrawn);
+      try {
+        const result = await handled;
+        if (withdrawn.signal.aborted) fail(REQUEST_CANCELLED, "the request was cancelled");
+        else send({ id, result });
+      } catch (error) {
+        fail(INVALID_PARAMS, error instanceof Error ? error.message : String(error));
+      } finally {
+        asked.delete(id);
+      }
+    },
+    /** By `$/cancel_request`. */
+    withdraw(params: unknown): void {
+      asked.get((params as { readonly requestId?: unknown } | null | undefined)?.requestId)?.abort();
+    },
   };
 }
 

@@ -53,8 +53,12 @@ export function failureOfResult(
   if ((profile.usageProves && !hasUsage) || (mark !== undefined && record.lastChunk.startsWith(mark)))
     return fail(profile, "outage", foldLine(record.lastChunk) || "no model answered");
   if (!record.hasSaid && !record.hasCalled())
-    return fail(profile, "fault", "the agent ended the turn without an answer");
+    return fail(profile, "fault", withNotice("the agent ended the turn without an answer", record));
   return null;
+}
+
+function withNotice(reason: string, { lastNotice }: AcpTurnRecord): string {
+  return lastNotice === null ? reason : `${reason}: ${lastNotice}`;
 }
 
 /** For an error that the agent reported in words only. */

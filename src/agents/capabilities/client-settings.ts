@@ -1,6 +1,7 @@
 /** Reads the settings of other programs for their MCP servers. An error message never quotes the file. */
 import { closeSync, constants, fstatSync, readFileSync } from "node:fs";
 import { parse, TomlError } from "smol-toml";
+import { LoopError } from "../../errors.ts";
 import { errorCode, openPlain } from "../../system/files.ts";
 import { JsoncError, parseJsonc, toValue } from "../../system/jsonc/tree.ts";
 
@@ -20,7 +21,8 @@ export function readSettings(path: string): Settings {
     if (fstatSync(fd).size > MAX_BYTES) return { kind: "unreadable", reason: "too large" };
     return { kind: "text", text: readFileSync(fd, "utf8") };
   } catch (error) {
-    return { kind: "unreadable", reason: errorCode(error) ?? "unknown reason" };
+    const isOther = error instanceof LoopError || errorCode(error) === "EISDIR";
+    return { kind: "unreadable", reason: isOther ? "not a file" : (errorCode(error) ?? "unknown reason") };
   } finally {
     if (fd !== null) closeSync(fd);
   }

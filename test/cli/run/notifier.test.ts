@@ -25,7 +25,7 @@ describe("the notifier", () => {
       "failing",
     );
     const got = await until(() => readIf(file), "the command has run");
-    expect(got).toBe("a b [2J c|first  line ]0;x \nsecond|a b [2J c\nfirst  line ]0;x \nsecond\n");
+    expect(got).toBe("a b [2J c|first\ufffd line\nsecond|a b [2J c\nfirst\ufffd line\nsecond\n");
     expect(view.problems).toEqual([]);
   });
 

@@ -49,9 +49,12 @@ describe.skipIf(!onLinux)("J2 an agent cannot answer for the person", () => {
     const agent = makeAgent(cwd, ...lines, "touch done.txt", "report true");
     expect((await runJson(untilArgs(agent), { cwd })).code).toBe(0);
     const tried = readFileSync(join(cwd, "..", "tried"), "utf8");
-    expect(tried.match(/^code=\d+$/gm)).toEqual(tries.map(() => "code=64"));
+    const codes = tried.match(/^code=\d+$/gm) ?? [];
+    // the last one changed its seal: any runner whose turn ends at this moment ends it
+    expect(codes.pop()).toMatch(/^code=(64|143|137)$/);
+    expect(codes).toEqual(tries.slice(1).map(() => "code=64"));
     const refusals = tried.match(/Only a person can .*: this was called from inside a turn of /g) ?? [];
-    expect(refusals.length).toBeGreaterThanOrEqual(tries.length);
+    expect(refusals.length).toBeGreaterThanOrEqual(codes.length);
     expect(tried).not.toMatch(/^(Accepted|Trusted|Approved|Rejected|Nothing here)/m);
   });
 

@@ -67,14 +67,20 @@ const NO_WAIT = constants.O_NONBLOCK ?? 0;
 
 /** Opens a file of ours. Throws a sentence if the name belongs to something else. Without O_TRUNC, which acts first. */
 export function openOwn(path: string, flags: number): number {
-  const fd = openPlain(path, flags | NO_LINK);
-  if (isOwn(fstatSync(fd))) return fd;
-  closeSync(fd);
-  throw surroundingsError(`${path} belongs to another user.`, takeOver(path));
+  return open(path, flags | NO_LINK, true).fd;
 }
 
 /** Opens a plain file, whoever owns it. Follows links unless the flags say otherwise. */
 export function openPlain(path: string, flags: number): number {
+  return open(path, flags, false).fd;
+}
+
+/** With what it found out about the file: the journal is read at every step. */
+function open(
+  path: string,
+  flags: number,
+  mustBeOwn: boolean,
+): { readonly fd: number; readonly stat: Stats } {
   let fd: number | null = null;
   try {
     fd = openSync(path, flags | NO_WAIT, 0o600);
@@ -82,7 +88,9 @@ export function openPlain(path: string, flags: number): number {
     // the system's own error for a folder that is read or opened for writing
     if (stat.isDirectory()) throw Object.assign(new Error(`${path} is a folder`), { code: "EISDIR" });
     if (!stat.isFile()) throw notPlain(path);
-    return fd;
+    if (mustBeOwn && !isOwn(stat))
+      throw surroundingsError(`${path} belongs to another user.`, takeOver(path));
+    return { fd, stat };
   } catch (error) {
     if (fd !== null) closeSync(fd);
     // a pipe without a reader, or a socket
@@ -95,8 +103,10 @@ function notPlain(path: string): Error {
 }
 
 /** Windows has no user ids. */
+const USER = process.geteuid?.();
+
 export function isOwn({ uid }: Pick<Stats, "uid">): boolean {
-  return process.geteuid === undefined || uid === process.geteuid();
+  return USER === undefined || uid === USER;
 }
 
 /** A hint for something of another user. */
@@ -165,11 +175,12 @@ export function readEndOf(path: string, capBytes: number, open = openPlain): str
 
 /** The bytes after the offset; null: there is no file, or `tail` is not before the offset. */
 export function readAfter(path: string, offset: number, tail: Buffer): Buffer | null {
-  const fd = nullOn("ENOENT", () => openOwn(path, constants.O_RDONLY));
-  if (fd === null) return null;
+  const file = nullOn("ENOENT", () => open(path, constants.O_RDONLY | NO_LINK, true));
+  if (file === null) return null;
+  const { fd, stat } = file;
   try {
     const from = offset - tail.length;
-    const bytes = Buffer.allocUnsafe(Math.max(0, fstatSync(fd).size - from));
+    const bytes = Buffer.allocUnsafe(Math.max(0, stat.size - from));
     const read = bytes.length === 0 ? 0 : readSync(fd, bytes, 0, bytes.length, from);
     if (!bytes.subarray(0, Math.min(read, tail.length)).equals(tail)) return null;
     return bytes.subarray(tail.length, read);

@@ -1,4 +1,4 @@
-/** The one door to files: what is appended to, and what is opened (H4, J4). `project-files.test.ts` has every file. */
+/** The one door to files: what is appended to, and what is opened (H4, J4). `project-files.soak.test.ts` has every file. */
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,

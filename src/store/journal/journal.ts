@@ -220,8 +220,10 @@ export class Journal {
   }
 
   #useSigner(signer: Signer | null): void {
-    if (signer?.id !== this.#signer?.id) this.#reached?.close();
+    const isSame = signer !== null && signer.id === this.#signer?.id;
     this.#signer = signer;
+    if (isSame) return;
+    this.#reached?.close();
     this.#reached = signer === null ? null : new ReachedFile(process.env, signer.id);
   }
 

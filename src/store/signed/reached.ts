@@ -2,7 +2,8 @@
  * Remembers outside the project how far each loop of a journal was. A journal that was cut, rolled back by a backup or
  * by git, or lost a line to a flipped bit is still valid in itself; only this record shows that it is older than it was.
  *
- * 1. A line is appended after each commit: loop, version, place in the journal, marks. A reader takes the highest version of each loop.
+ * 1. A line is appended after a commit: loop, version, place in the journal, marks. A reader takes the highest version of
+ *    each loop. Lines of commits within `PAUSE_MS` are written together.
  * 2. The record may be behind the journal (a crash between the two writes), and never ahead of it: a line that is not on
  *    disk yet is only demanded until the next boot of the machine, because a power cut may take it away.
  */
@@ -10,7 +11,7 @@ import { closeSync, constants, fstatSync, readFileSync, writeSync } from "node:f
 import { uptime } from "node:os";
 import { join } from "node:path";
 import type { LoopId } from "../../core/loop.ts";
-import { openOwn, readSmall, writeAtomic } from "../../system/files.ts";
+import { openOwn, orNull, readSmall, writeAtomic } from "../../system/files.ts";
 import { makeUserFolder, userFolder } from "../../system/user-folder.ts";
 
 export interface Reached {
@@ -43,11 +44,15 @@ export interface ReachedNote extends Reached {
 /** `a1b2c3d4 12 1.2048 e`: over; `=`: counts instead of what was before; `w` and a boot: not on disk yet. */
 const LINE = /^([0-9a-f]{8}) (\d{1,15}) (\d{1,9})\.(\d{1,15}) (e?)(=?)(?:w([0-9a-z]+))?$/;
 const COMPACT_BYTES = 64 * 1024;
+/** At most one write in this time: each would slow down the next sync of the disk. */
+const PAUSE_MS = 25;
 
 export class ReachedFile {
   readonly #env: NodeJS.ProcessEnv;
   readonly #name: string;
   #fd: number | null = null;
+  #writtenAt = Number.NEGATIVE_INFINITY;
+  #unwritten = "";
 
   /** `journal` is the id of the folder in its `origin`. */
   constructor(env: NodeJS.ProcessEnv, journal: string) {
@@ -56,29 +61,44 @@ export class ReachedFile {
   }
 
   read(): ReachedState {
+    writeWaiting();
     const base = userFolder(this.#env);
     const text = base === null ? null : readSmall(join(base, "reached", this.#name));
     return parse(text ?? "");
   }
 
   note(note: ReachedNote): void {
-    const fd = this.#open();
-    writeSync(fd, render(note));
-    if (fstatSync(fd).size > COMPACT_BYTES) this.#compact();
+    this.#unwritten += render(note);
+    const isSoon = performance.now() - this.#writtenAt < PAUSE_MS;
+    if (isSoon && note.isReset !== true) waitFor(this);
+    else this.write();
+  }
+
+  /** Writes what waits. */
+  write(): void {
+    if (this.#unwritten === "") return;
+    const text = this.#unwritten;
+    this.#unwritten = "";
+    this.#writtenAt = performance.now();
+    const { fd, size } = this.#open();
+    writeSync(fd, text);
+    if (size > COMPACT_BYTES) this.#compact();
   }
 
   close(): void {
+    orNull(() => this.write());
     if (this.#fd !== null) closeSync(this.#fd);
     this.#fd = null;
   }
 
   /** Another process may have replaced the file since. */
-  #open(): number {
-    if (this.#fd !== null && fstatSync(this.#fd).nlink > 0) return this.#fd;
+  #open(): { readonly fd: number; readonly size: number } {
+    const stat = this.#fd === null ? null : fstatSync(this.#fd);
+    if (this.#fd !== null && stat !== null && stat.nlink > 0) return { fd: this.#fd, size: stat.size };
     this.close();
     const path = join(makeUserFolder(this.#env, "reached"), this.#name);
     this.#fd = openOwn(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
-    return this.#fd;
+    return { fd: this.#fd, size: fstatSync(this.#fd).size };
   }
 
   /** A note that another process appends at the same moment may be lost: the record is behind then, which is allowed. */
@@ -91,6 +111,26 @@ export class ReachedFile {
     writeAtomic(path, lines.join(""), false);
     this.close();
   }
+}
+
+/** Files with lines that are not written yet. Usually one: a process has one journal. */
+const waiting = new Set<ReachedFile>();
+let timer: NodeJS.Timeout | null = null;
+
+function waitFor(file: ReachedFile): void {
+  if (waiting.size === 0) process.once("exit", writeWaiting);
+  waiting.add(file);
+  timer ??= setTimeout(writeWaiting, PAUSE_MS).unref();
+}
+
+/** Without the record the journal is as good, only not provable: so nothing is thrown. */
+function writeWaiting(): void {
+  if (waiting.size === 0) return;
+  if (timer !== null) clearTimeout(timer);
+  timer = null;
+  process.off("exit", writeWaiting);
+  for (const file of waiting) orNull(() => file.write());
+  waiting.clear();
 }
 
 function render({ id, version, place, isOver, isSynced, isReset }: ReachedNote): string {

@@ -292,10 +292,12 @@ const caller = (name: string, CALL: string, more: Partial<Liar> = {}): Liar => (
   env: { CALL, AS: "itself", ...more.env },
 });
 /** HOW: what it says. WHERE: in a line, under a newer lease, in a snapshot, or in place of the whole journal. */
-const forger = (name: string, HOW: string, WHERE: string, naive: Naive, more: Partial<Liar> = {}): Liar => ({
-  ...{ name: `forges ${name}`, program: "forge.mjs", naive, ends: FORGERY, env: { HOW, WHERE } },
-  ...more,
-});
+const forger = (name: string, HOW: string, WHERE: string, naive: Naive, more: Partial<Liar> = {}): Liar[] =>
+  ["stolen", "none"].map((KEY) => ({
+    ...{ name: `forges ${name}, ${KEY === "none" ? "unsigned" : "with the stolen key"}` },
+    ...{ program: "forge.mjs", naive, ends: FORGERY, env: { HOW, WHERE, KEY } },
+    ...more,
+  }));
 const remover = (name: string, REMOVE: string, ends: Ending): Liar => ({
   ...{ name, program: "removes.sh", naive: noted(/EXIT_SIGNAL: true/), ends, env: { REMOVE } },
 });
@@ -314,17 +316,17 @@ const ATTACKERS: readonly Liar[] = [
     ends: ITERATIONS,
     ...{ naive: noted(/completed/), env: { STATE: ".loop/runs/LOOP_ID/state.json" } },
   },
-  forger("the end", "done", "line", FORGED),
-  forger("evidence", "evidence", "line", FORGED),
-  forger("its turn away", "turn", "line", FORGED),
-  forger("an easier check", "criteria", "line", FORGED),
+  ...forger("the end", "done", "line", FORGED),
+  ...forger("evidence", "evidence", "line", FORGED),
+  ...forger("its turn away", "turn", "line", FORGED),
+  ...forger("an easier check", "criteria", "line", FORGED),
   // what it wants accepted may be found before the line that accepts it
-  forger("an acceptance", "accepted", "line", GREEN, { orEnds: INTEGRITY }),
-  forger("a permission", "policy", "line", GREEN),
-  forger("an easier check under a newer lease", "criteria", "lease", FORGED),
-  forger("an easier check in a snapshot", "criteria", "snapshot", FORGED),
-  forger("an easier check in place of the journal", "criteria", "journal", FORGED),
-  forger("an acceptance in place of the journal", "accepted", "journal", GREEN),
+  ...forger("an acceptance", "accepted", "line", GREEN, { orEnds: INTEGRITY }),
+  ...forger("a permission", "policy", "line", GREEN),
+  ...forger("an easier check under a newer lease", "criteria", "lease", FORGED),
+  ...forger("an easier check in a snapshot", "criteria", "snapshot", FORGED),
+  ...forger("an easier check in place of the journal", "criteria", "journal", FORGED),
+  ...forger("an acceptance in place of the journal", "accepted", "journal", GREEN),
   {
     name: "gives the right answer to the engine only",
     program: "sees-check.sh",

@@ -1,9 +1,9 @@
 /**
- * Protects goals and backlogs against forged lines. Everybody who can write to the folder can write lines that count,
- * even an agent, and a line contains the whole loop: a forged line could say "done". So while a process holds the lease,
- * it trusts its own lines. It decides the lines of other processes again. A state that does not follow from the known
- * state is not trusted, whether it came by a line, a snapshot or a replaced journal. The guard reports it to the engine,
- * whose next line corrects it.
+ * Protects goals and backlogs against forged lines. Every program of this person can read the key and sign a line that
+ * counts, even an agent, and a line contains the whole loop: a forged line could say "done". So while a process holds the
+ * lease, it trusts its own lines. It decides the lines of other processes again. A state that does not follow from the
+ * known state is not trusted, whether it came by a line, a snapshot or a replaced journal. The guard reports it to the
+ * engine, whose next line corrects it. An unsigned line changes nothing, and is reported all the same.
  *
  * The guard protects a live run. It does not protect against somebody who kills the runner or changes this program.
  */
@@ -52,6 +52,11 @@ export class ForgeryGuard {
     else this.#suspect.add(id);
     // a corrected loop may be forged again
     if (isOwn) this.#told.delete(id);
+  }
+
+  /** A line without the person's signature changes nothing, but somebody tried. Nobody knows for which loop. */
+  takeForeign(): void {
+    for (const [id, { status }] of this.#good) if (status === "active") this.#suspect.add(id);
   }
 
   /** Does this process know the state of the loop, whatever the journal says? */

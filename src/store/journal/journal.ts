@@ -284,6 +284,7 @@ export class Journal {
     try {
       for (const { entry, end } of linesOf(bytes, this.#signer, line)) {
         const verdict = this.#take(entry, from + end);
+        if (entry === "foreign") this.guard.takeForeign();
         if (typeof entry !== "object") continue;
         const isOwn = this.#isOwn(entry.w);
         if (entry.type === "loop" && verdict.kind === "committed") this.guard.take(entry, isOwn);

@@ -61,11 +61,14 @@ export function makeProject(finish: Finish = onTestFinished, prefix = 'loop it\'
   return project;
 }
 
+/** Read at once: tests that run at the same time replace the environment. */
+const KEY = join(process.env.XDG_CONFIG_HOME ?? "", "loopwright", "key");
+
 /** The key of the tests' own process, so that a command counts what a test wrote into a journal. */
 export function giveKey(home: string): void {
   const config = join(home, ".config", "loopwright");
   mkdirSync(config, { recursive: true, mode: 0o700 });
-  copyFileSync(join(process.env.XDG_CONFIG_HOME ?? "", "loopwright", "key"), join(config, "key"));
+  copyFileSync(KEY, join(config, "key"));
 }
 
 /** Makes the HOME of the project's commands the home of this user, with the key in it. */

@@ -14,7 +14,7 @@ test("E3 every client has a world, beside the Node that some of them need and th
 test.each(names)("E3 %s is pinned, and its lock file names no host", (name) => {
   const { dependencies = {}, optionalDependencies = {} } = JSON.parse(read(name, "package.json")) as Manifest;
   const wanted = { ...dependencies, ...optionalDependencies };
-  for (const version of Object.values(wanted)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+  for (const version of Object.values(wanted)) expect(version).toMatch(/^\d+\.\d+\.\d+(?:-[\w.]+)?$/);
   const lock = read(name, "package-lock.json");
   const { packages } = JSON.parse(lock) as { packages: Record<string, Manifest> };
   for (const [wantedName, version] of Object.entries(wanted))

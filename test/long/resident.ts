@@ -14,6 +14,7 @@ import type { LeaseFile } from "../../src/store/folder/lease-file.ts";
 import type { Entry } from "../../src/store/journal/entry.ts";
 import { treeMembers } from "../../src/system/process-tree.ts";
 import { linesIn } from "../store/fixtures/lines.ts";
+import { giveKey } from "../support/cli.ts";
 import { asTask } from "../support/only-tasks.ts";
 import { pauseCommand } from "../support/pause.ts";
 import { until } from "../support/until.ts";
@@ -125,7 +126,7 @@ export class Project {
   constructor(command: string, root?: string) {
     this.#command = command;
     this.root = root ?? join(this.folder, "project");
-    mkdirSync(join(this.folder, "home"));
+    giveKey(join(this.folder, "home"));
     mkdirSync(this.root, { recursive: true });
   }
 

@@ -1,15 +1,6 @@
 /** The ways in which a runner's terminal, time or life ends: always with the lease given back and nothing left. */
 import { execFileSync } from "node:child_process";
-import {
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
@@ -126,32 +117,34 @@ describe.skipIf(!hasTmux)("a question that nobody answers", () => {
   });
 });
 
+/** Makes a program wait in the middle of its start, where it reads its settings. */
+const WAITS = `
+const fs = require("node:fs");
+const { openSync } = fs;
+fs.openSync = (path, ...rest) => {
+  if (String(path).endsWith("config.json")) fs.writeFileSync(process.env.PLACE + "/waits", "");
+  while (fs.existsSync(process.env.PLACE + "/waits") && !fs.existsSync(process.env.PLACE + "/go"))
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+  return openSync(path, ...rest);
+};
+`;
+
 describe("a runner that is still starting", () => {
   test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("A5 ends with 0 at %s", async (signal) => {
     const cwd = makeProject();
-    mkdirSync(join(cwd, ".loop"), { mode: 0o700 });
-    // it reads its settings from a pipe: it is where we want it to be until we write
-    const config = join(cwd, ".loop", "config.json");
-    execFileSync("mkfifo", [config]);
-    const up = startLoop(["up", "--agent-cmd", "cat"], { cwd });
-    const pipe = await until(() => openForWriting(config), "it reads its settings");
+    const home = join(dirname(cwd), "home");
+    const waits = join(home, "waits.cjs");
+    writeFileSync(waits, WAITS);
+    const env = { NODE_OPTIONS: `--require ${JSON.stringify(waits)}`, PLACE: home };
+    const up = startLoop(["up", "--agent-cmd", "cat"], { cwd, env });
+    await until(() => existsSync(join(home, "waits")), "it reads its settings");
     up.signal(signal);
-    writeSync(pipe, "{}");
-    closeSync(pipe);
+    writeFileSync(join(home, "go"), "");
     expect(await up.ended).toBe(0);
     expect(existsSync(lock(cwd))).toBe(false);
     expect(leftovers(cwd)).toEqual([]);
   });
 });
-
-/** null while nobody reads from it. */
-function openForWriting(path: string): number | null {
-  try {
-    return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
-  } catch {
-    return null;
-  }
-}
 
 describe("the end of the process", () => {
   test("H1 a handle that is left does not keep a runner whose engine has stopped", async () => {

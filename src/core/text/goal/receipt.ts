@@ -42,9 +42,10 @@ export const HELD: Readonly<Record<Held, string>> = {
   group: "found by their process group, which a process can leave",
 };
 
-/** One line for each way. */
+/** One line for each way that is weaker than it could be. */
 export function renderHeld(receipts: readonly Receipt[]): readonly string[] {
   return (Object.keys(HELD) as Held[]).flatMap((held) => {
+    if (held === "sealed") return [];
     const turns = receipts.filter((receipt) => receipt.held === held).length;
     return turns === 0 ? [] : [`${count(turns, "turn")}: processes ${HELD[held]}`];
   });

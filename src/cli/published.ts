@@ -26,7 +26,7 @@ export function readPublished(from: string): ShownListing | null {
   const { lease, tasks, timeZone, goals = [], backlogs = [] } = file;
   if (!Array.isArray(goals) || !goals.every(isGoalLine)) return null;
   if (!Array.isArray(backlogs) || !backlogs.every(isBacklogLine)) return null;
-  // Anybody can compute the checksum: a file from a repository may contain anything.
+  // The signature is not checked here, so the file may contain anything.
   if (!Array.isArray(tasks) || !tasks.every(isTaskView) || (lease !== null && !isLease(lease))) return null;
   const isAlive = lease !== null && holderState(dir, lease, Date.now()) === "alive";
   const owner = isAlive ? viewOwner(lease, heartbeatOf(dir, lease)) : null;

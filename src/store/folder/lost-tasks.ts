@@ -11,7 +11,7 @@ export function lostTasks({ dir, journal }: Pick<OpenedFolder, "dir" | "journal"
   journal.catchUp();
   const { generation, bytes } = journal.position;
   const { journal: seen, tasks } = file.content;
-  // anybody can compute a checksum
+  // a program of this person can sign anything
   if (!Number.isInteger(seen?.generation) || !Number.isInteger(seen.bytes) || !Array.isArray(tasks))
     return [];
   const isCut = seen.generation > generation || (seen.generation === generation && seen.bytes > bytes);

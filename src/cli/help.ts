@@ -86,11 +86,15 @@ Exit codes: 0 done, 1 error, 2 budget, time or tokens used up, 3 iterations used
 breaker, 5 spec too vague, 6 waiting for a person, 64 wrong usage, 130 interrupted.`;
 
 export const TRUST_HELP = `
-A cloned or copied project may contain a .loop folder with tasks. You can list these tasks, but none of them
-runs or changes until you trust them with this command. Commands in .loop/shape/SHAPE.md and checks in
-.loop/config.json need your trust too. Trust is bound to the content of a file: when the file changes or the
-project moves, the command asks again. It shows everything that would run: the prompts, the commands of
---expect and the commands in these files.
+A cloned or copied project may contain a .loop folder with loops. You can list these loops, but none of them
+runs or changes until you trust them with this command. These need your trust too:
+  - commands in .loop/shape/SHAPE.md, .loop/prd.json and .loop/config.json
+  - a command (expect) that you write into .loop/tasks.json
+  - loops that were further than their journal says now, because it was cut or an older one was put back
+
+The command shows everything that would run: agents, prompts, goals, stories, checks and expectations of every
+loop, the commands of the files with what changed since you trusted them, and the MCP servers in the project.
+Trust is bound to exactly that: when a file changes, the command asks again.
 
 The list of trusted files is in ~/.config/loopwright/trust (or below $XDG_CONFIG_HOME), outside the project.
 

@@ -17,14 +17,14 @@ export interface ListFlags {
 }
 
 export function showList(listing: ShownListing, flags: ListFlags, io: Io): number {
-  const { owner, tasks, goals, backlogs, timeZone } = listing;
+  const { owner, tasks, goals, backlogs, held, timeZone } = listing;
   const firing = isFiring(process.env);
   if (flags.ids) {
     for (const task of tasks) io.out(oneLine(task.id));
     return EXIT.ok;
   }
   if (flags.json) {
-    io.json({ $schema: LIST_SCHEMA, version: 1, owner, firing, tasks, goals, backlogs });
+    io.json({ $schema: LIST_SCHEMA, version: 1, owner, firing, tasks, goals, backlogs, held });
     return EXIT.ok;
   }
   const width = terminalWidth();
@@ -34,7 +34,11 @@ export function showList(listing: ShownListing, flags: ListFlags, io: Io): numbe
     ...(tasks.length > 0 ? [renderTaskList(tasks, timeZone, Date.now(), io, width)] : []),
     ...(tasks.length > 0 ? [renderOwner(owner, tasks.length)] : []),
   ];
-  io.out(parts.join("\n\n") || "No loops here. Create one with: loop 5m check if the deployment finished");
+  const nothing =
+    held.length > 0
+      ? "No other loops here."
+      : "No loops here. Create one with: loop 5m check if the deployment finished";
+  io.out(parts.join("\n\n") || nothing);
   if (!firing) io.out("Nothing fires here, because LOOP_DISABLE_SCHEDULER=1 is set.");
   return EXIT.ok;
 }

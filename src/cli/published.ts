@@ -30,7 +30,7 @@ export function readPublished(from: string): ShownListing | null {
   if (!Array.isArray(tasks) || !tasks.every(isTaskView) || (lease !== null && !isLease(lease))) return null;
   const isAlive = lease !== null && holderState(dir, lease, Date.now()) === "alive";
   const owner = isAlive ? viewOwner(lease, heartbeatOf(dir, lease)) : null;
-  return { owner, tasks: [...tasks].sort(byAge), goals, backlogs, timeZone };
+  return { owner, tasks: [...tasks].sort(byAge), goals, backlogs, held: [], timeZone };
 }
 
 function isCurrent(

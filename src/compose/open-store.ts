@@ -9,11 +9,11 @@ import { createSessions } from "../store/folder/session-records.ts";
 
 /** `dir` is the project's `.loop`. Creates nothing: the folder must exist before the first commit. */
 export function openStore(dir: string, options: FolderOptions): Store {
-  const isTracked = async () => {
+  const tracked = async () => {
     const { trackedEngineFiles } = await import("../git/tracked.ts");
-    return (await trackedEngineFiles(dirname(dir))).length > 0;
+    return trackedEngineFiles(dirname(dir));
   };
-  return Object.assign(new FolderStore(dir, { isTracked, ...options }), {
+  return Object.assign(new FolderStore(dir, { tracked, ...options }), {
     activity: activityIn(dirname(dir)),
   });
 }

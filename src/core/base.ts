@@ -16,18 +16,18 @@ export function invalid(message: string): Invalid {
  * How the processes of a turn are found. `sealed`: by a mark that no process can remove. `marked`: by marks in the
  * environment. `group`: by the process group.
  */
-export type Held = "sealed" | "marked" | "group";
+export type FoundBy = "seal" | "marks" | "group";
 
 export interface ProcessRef {
   readonly pid: number;
   /** Start time from the system. It tells two processes with the same pid apart. */
   readonly start: string | null;
   /** How everything that it starts is found; left out: unknown. */
-  readonly held?: Held;
+  readonly foundBy?: FoundBy;
 }
 
-export function heldOf(started: ProcessRef | null): { readonly held?: Held } {
-  return started?.held === undefined ? {} : { held: started.held };
+export function foundByOf(started: ProcessRef | null): { readonly foundBy?: FoundBy } {
+  return started?.foundBy === undefined ? {} : { foundBy: started.foundBy };
 }
 
 /** Programs decide by the kind of a notice. Title and body are only for people. */

@@ -1,6 +1,6 @@
 /** Events of a loop, and the effects of a decision. Both are plain data, and the journal has both before any effect runs. */
 import type { BacklogEvent } from "./backlog/event.ts";
-import type { Held, Usage } from "./base.ts";
+import type { FoundBy, Usage } from "./base.ts";
 import type { GoalEvent } from "./goal/event.ts";
 import type { JobId } from "./goal/goal.ts";
 import type { Fire, FireId, Loop, LoopId, Notice, ProcessRef, TaskSettings, Wakeup } from "./loop.ts";
@@ -99,7 +99,7 @@ export interface Outcome extends Pick<Fire, "slot" | "dueAt" | "kind" | "started
   readonly usage?: Usage;
   readonly takenBy?: string;
   /** How the processes of the turn were found, so that they ended with it; left out: unknown. */
-  readonly held?: Held;
+  readonly foundBy?: FoundBy;
   readonly count?: number;
   readonly untilSlot?: number;
 }

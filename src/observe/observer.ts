@@ -24,7 +24,7 @@ import { Bell } from "./bell.ts";
 import { type OwnerView, viewOwner } from "./owner.ts";
 
 /** The parts of a store that the observer reads. */
-type Observed = Pick<LoopStore, "catchUp" | "load" | "loops" | "watch"> &
+type Observed = Pick<LoopStore, "catchUp" | "faults" | "load" | "loops" | "watch"> &
   Pick<LeaseStore, "lease" | "heartbeatAt" | "holderState"> & {
     readonly history: LoopHistory;
   };
@@ -45,6 +45,15 @@ export interface Listing {
   readonly tasks: readonly TaskView[];
   readonly goals: readonly GoalLine[];
   readonly backlogs: readonly BacklogLine[];
+  /** Loops that were further than the journal says, so they do not run. */
+  readonly held: readonly HeldLine[];
+}
+
+export interface HeldLine {
+  readonly id: LoopId;
+  readonly version: number;
+  /** The version that it had. */
+  readonly was: number;
 }
 
 export type Change =
@@ -108,6 +117,10 @@ export class Observer {
       tasks: live.filter((loop) => loop.kind === "task").map(viewTask),
       goals: live.filter((loop) => loop.kind === "goal").map(lineOfGoal),
       backlogs: live.filter((loop) => loop.kind === "backlog").map(lineOfBacklog),
+      held: this.#store
+        .faults()
+        .flatMap((fault) => (fault.kind === "held" ? fault.loops : []))
+        .map(({ id, has, had }) => ({ id, version: has, was: had })),
     };
   }
 

@@ -48,7 +48,7 @@ export type HandRequest =
       /** A copy of the remaining data, for a person; null: nothing remains. */
       readonly keptAs: string | null;
     }
-  /** The file is not valid. The store moved it aside. */
+  /** The file is not valid, or it came with a pull. The store moved it aside. */
   | { readonly kind: "unreadable"; readonly why: string; readonly movedTo: string };
 
 export interface HandRequests {

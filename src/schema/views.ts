@@ -254,7 +254,7 @@ const outcomeView = z.object({
   finishedAt: moment,
   usage: usage.optional(),
   takenBy: text.optional(),
-  held: z.enum(["sealed", "marked", "group"]).optional(),
+  foundBy: z.enum(["seal", "marks", "group"]).optional(),
   count: count.optional(),
   untilSlot: time.optional(),
 });
@@ -288,6 +288,9 @@ export const listSchema = z.object({
   tasks: z.array(taskViewSchema),
   goals: z.array(goalLine),
   backlogs: z.array(backlogLine),
+  held: z
+    .array(z.object({ id, version: count, was: count }))
+    .describe("loops that were further than the journal says, so they do not run"),
 });
 
 const goalProgress = z.object({

@@ -78,11 +78,11 @@ function firstBytes(path: string): string {
   return bytes.toString("latin1");
 }
 
-/** The folder of the repository: `.loop` may be in a subfolder, and programs in another one. */
-function repositoryOf(folder: string): string {
+/** The folder of the repository: `.loop` may be in a subfolder, and programs in another one. null: outside git. */
+export function repositoryAbove(folder: string): string | null {
   for (let dir = folder; ; dir = dirname(dir)) {
     if (existsSync(join(dir, ".git"))) return dir;
-    if (dir === dirname(dir)) return folder;
+    if (dir === dirname(dir)) return null;
   }
 }
 
@@ -93,7 +93,7 @@ function repositoryOf(folder: string): string {
 function ownPlaces(env: NodeJS.ProcessEnv, folder: string): (path: string) => boolean {
   const home = realOf(env.HOME || homedir());
   const project = realOf(folder);
-  const top = repositoryOf(project);
+  const top = repositoryAbove(project) ?? project;
   const places = [project, top, checkoutOf(top), `${checkoutOf(top)}.worktrees`, folder];
   const own = places.filter((place) => !isBelow(place, home));
   if (isBelow(project, home)) return (path) => path.includes("/node_modules/.bin");

@@ -9,7 +9,7 @@
  */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import type { Held } from "../core/base.ts";
+import type { FoundBy } from "../core/base.ts";
 import { orNull } from "./files.ts";
 
 export interface Seal {
@@ -31,7 +31,7 @@ export function sealOf(text: string): number {
 
 /** How this runner starts a sealed shell. */
 export interface Sealing {
-  readonly held: Held;
+  readonly foundBy: FoundBy;
   /** The words before the shell. */
   readonly before: readonly string[];
   /** A command for the shell that seals it. */
@@ -70,13 +70,13 @@ export function sealingOf(shell: string): Sealing {
 }
 
 /** How the processes of a turn are found here. */
-export function heldHere(): Held {
-  return sealingOf("/bin/sh").held;
+export function foundByHere(): FoundBy {
+  return sealingOf("/bin/sh").foundBy;
 }
 
 function trySealing(shell: string): Sealing {
-  if (process.platform !== "linux") return { held: "group", ...UNSEALED };
-  if (isSealed()) return { held: "marked", ...UNSEALED };
+  if (process.platform !== "linux") return { foundBy: "group", ...UNSEALED };
+  if (isSealed()) return { foundBy: "marks", ...UNSEALED };
   const setpriv = SETPRIV.find((path) => existsSync(path)) ?? "setpriv";
   const before = canRaise(readProc("self", "status") ?? "") ? [setpriv, ...WITHOUT_CAPABILITY] : [];
   const seal = sealOf("a try");
@@ -88,10 +88,12 @@ function trySealing(shell: string): Sealing {
   const told = orNull(() => execFileSync(program, args, { encoding: "utf8", timeout: 5_000, stdio })) ?? "";
   const found = parseSeal(told);
   // only whole seals: otherwise each of our processes would look as if it had changed its seal
-  if (found?.value !== seal || !found.isIntact) return { held: "marked", ...UNSEALED };
+  if (found?.value !== seal || !found.isIntact) return { foundBy: "marks", ...UNSEALED };
   const commands = { set: setSeal, sweep: sweepSeal };
   // root can remove such a seal, but most programs do not
-  return canRaise(told) ? { held: "marked", before, ...commands } : { held: "sealed", before, ...commands };
+  return canRaise(told)
+    ? { foundBy: "marks", before, ...commands }
+    : { foundBy: "seal", before, ...commands };
 }
 
 /** Did a turn or a check start this process? false: no, or unknown. */

@@ -92,6 +92,7 @@ describe("loop list --json", () => {
       tasks: [],
       goals: [],
       backlogs: [],
+      held: [],
     });
     expect(existsSync(join(cwd, ".loop"))).toBe(false);
     const made = await create(cwd, "5m", "check");
@@ -150,7 +151,7 @@ describe("loop history --json", () => {
       reason: null,
       startedAt: expect.stringMatching(ISO),
       finishedAt: expect.stringMatching(ISO),
-      held: process.platform === "linux" ? "sealed" : "group",
+      foundBy: process.platform === "linux" ? "seal" : "group",
     });
     expect((Date.parse(last.slot) - Date.parse(task.createdAt)) % 1_000).toBe(0);
     expect(Date.parse(last.dueAt) - Date.parse(last.slot)).toBe(task.jitterMs);

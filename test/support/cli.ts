@@ -244,6 +244,7 @@ export interface FireJson {
 export interface ListJson {
   readonly owner: { readonly owner: string; readonly pid: number } | null;
   readonly tasks: readonly TaskJson[];
+  readonly held: readonly object[];
 }
 
 export const listOf = (cwd: string) => loopJson<ListJson>(["list"], { cwd });

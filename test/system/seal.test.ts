@@ -58,8 +58,8 @@ ulimit -w 12; exec cat /proc/self/limits`;
   });
 
   test("root starts a sealed process without the capability to remove the seal", async () => {
-    const { held, before, set } = sealingOf("/bin/sh");
-    expect(held).toBe("sealed");
+    const { foundBy, before, set } = sealingOf("/bin/sh");
+    expect(foundBy).toBe("seal");
     const script = `${set(sealOf("x"))}; exec grep CapEff /proc/self/status`;
     const [program = "", ...args] = [...before, "/bin/sh", "-c", script];
     const bits = execFileSync(program, args, { encoding: "utf8" }).split(":")[1]?.trim();

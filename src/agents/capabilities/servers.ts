@@ -1,4 +1,4 @@
-/** MCP servers of this project. Only names, kinds and places leave this module: the rest may contain tokens. */
+/** MCP servers of this project. For reports only names, kinds and places: the rest may contain tokens. */
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { isInside } from "../../system/inside.ts";
@@ -37,6 +37,30 @@ export function readServers(
     }
   }
   return { servers: [...servers, ...claude.servers], problems };
+}
+
+/** What the servers in the project's own files start or reach, for a person who decides about them. */
+export function projectServers(project: string): readonly ProjectServer[] {
+  return sourcesOf(project, {}).flatMap((source) => {
+    const fields = read(source, project, []) ?? {};
+    const { client, where, key } = source;
+    return entriesOf(fields[key === "toml" ? "mcp_servers" : key]).map(([name, server]) => ({
+      ...{ client, where, name, command: wordsOf(server).join(" ") },
+    }));
+  });
+}
+
+export interface ProjectServer {
+  readonly client: string;
+  readonly where: string;
+  readonly name: string;
+  /** May contain tokens. */
+  readonly command: string;
+}
+
+function wordsOf({ command, args, url, httpUrl }: SettingFields): readonly string[] {
+  const words = [command, args, url, httpUrl].flat();
+  return words.filter((word) => typeof word === "string");
 }
 
 /** `both`: the same path in the project and in the home folder. */

@@ -113,7 +113,7 @@ async function runTurn(settings: Settings, turn: Turn, control: TurnControl): Pr
   if (pid === undefined) return refusedEnd(NOT_STARTED, await exited);
   const tree = { ...treeOf(settings.projectDir, turn, pid), since };
   try {
-    control.onStarted({ pid, start: procStart(pid), held: sealingOf(settings.shell).held });
+    control.onStarted({ pid, start: procStart(pid), foundBy: sealingOf(settings.shell).foundBy });
   } catch (error) {
     await stopTree(tree, settings.killGraceMs);
     throw error;

@@ -121,7 +121,7 @@ function showReceipt(now: Backlog, receipt: StoryReceipt, io: Io): void {
   io.out(renderCounts(now.stories));
 }
 
-function viewReceipt({ story, iteration, outcome, reason, spent, takenBy, held }: StoryReceipt): object {
+function viewReceipt({ story, iteration, outcome, reason, spent, takenBy, foundBy }: StoryReceipt): object {
   return {
     type: "story",
     story,
@@ -130,7 +130,7 @@ function viewReceipt({ story, iteration, outcome, reason, spent, takenBy, held }
     reason,
     ...costOf(spent),
     ...(takenBy === undefined ? {} : { takenBy }),
-    ...(held === undefined ? {} : { held }),
+    ...(foundBy === undefined ? {} : { foundBy }),
   };
 }
 

@@ -6,7 +6,7 @@ import { allGoals } from "../../engine/goals/goals.ts";
 import { usageError } from "../../errors.ts";
 import type { Store } from "../../ports/store.ts";
 import { isDescendantOf } from "../../system/lineage.ts";
-import { heldHere, isSealed } from "../../system/seal.ts";
+import { foundByHere, isSealed } from "../../system/seal.ts";
 import type { Io } from "../io.ts";
 
 /** For commands that change loops. */
@@ -18,7 +18,7 @@ export function refuseTurns(store: Store, what: string): void {
 /** For answers that only a person may give. They need a terminal where the system cannot tell who asks. */
 export function needPerson(store: Store, what: string, { interactive }: Pick<Io, "interactive">): void {
   refuseTurns(store, what);
-  if (interactive || isTyped(store) || heldHere() === "sealed") return;
+  if (interactive || isTyped(store) || foundByHere() === "seal") return;
   // no turn can have left a process that asks now
   if ([...store.loops()].length === 0) return;
   throw usageError(

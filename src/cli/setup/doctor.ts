@@ -6,13 +6,13 @@
  */
 import { runVersion } from "../../agents/capabilities/program-version.ts";
 import { count } from "../../core/text/figures.ts";
-import { HELD } from "../../core/text/goal/receipt.ts";
+import { FOUND_BY } from "../../core/text/goal/receipt.ts";
 import { isOlder } from "../../hosts/claude-code/install/client-version.ts";
 import { examineClient } from "../../hosts/claude-code/install/examine.ts";
 import { broken, type Finding, note, ok } from "../../hosts/conversation/finding.ts";
 import { examineClients } from "../../hosts/stop-hook/install/examine.ts";
 import { lookForProgram } from "../../system/find-program.ts";
-import { heldHere } from "../../system/seal.ts";
+import { foundByHere } from "../../system/seal.ts";
 import { VERSION } from "../../version.ts";
 import { EXIT } from "../exit-codes.ts";
 import { answer, type Io, paint, type Style } from "../io.ts";
@@ -71,9 +71,9 @@ function examineGit(env: NodeJS.ProcessEnv): Finding {
 
 /** Can a turn leave a process behind? */
 function examineProcesses(): Finding {
-  const held = heldHere();
-  const text = `the processes of a turn are ${HELD[held]}`;
-  return held === "sealed" ? ok("processes", text) : note("processes", text, null);
+  const foundBy = foundByHere();
+  const text = `the processes of a turn are ${FOUND_BY[foundBy]}`;
+  return foundBy === "seal" ? ok("processes", text) : note("processes", text, null);
 }
 
 function examineEnvironment(env: NodeJS.ProcessEnv): readonly Finding[] {

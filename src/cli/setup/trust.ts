@@ -1,6 +1,7 @@
 /** `loop trust`: shows what a copied project and its files would run, and records a person's trust (H2). */
 import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
+import { type ProjectServer, projectServers } from "../../agents/capabilities/servers.ts";
 import type { Loop } from "../../core/loop.ts";
 import { renderDuration } from "../../core/task/interval.ts";
 import { count } from "../../core/text/figures.ts";
@@ -15,6 +16,7 @@ import { whileWriting } from "../../store/folder/loop-dir.ts";
 import { createTrustStore, type TrustStore } from "../../store/folder/trust.ts";
 import { acceptPast, copyJournal, type JournalCopy, takeOverJournal } from "../../store/journal/take-over.ts";
 import { originOf } from "../../store/signed/origin.ts";
+import { currentMask } from "../../system/secrets.ts";
 import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import { answer, type Io } from "../io.ts";
@@ -42,6 +44,8 @@ interface Found {
   readonly files: readonly FoundFile[];
   /** Commands in tasks.json, which a foreign folder shows with its loops. */
   readonly edits: readonly RepositoryFile[];
+  /** The agents decide whether they start these. */
+  readonly servers: readonly ProjectServer[];
 }
 
 interface FoundFile extends RepositoryFile {
@@ -97,7 +101,13 @@ async function look({ store, root, dir }: Project, trust: TrustStore): Promise<F
       return { ...file, before: earlier?.commands ?? null };
     }),
     edits,
+    servers: serversOf(root),
   };
+}
+
+function serversOf(root: string): readonly ProjectServer[] {
+  const mask = currentMask();
+  return projectServers(root).map((server) => ({ ...server, command: mask.text(server.command) }));
 }
 
 /** Commands in tasks.json that the person has not trusted. Each is trusted by itself. */
@@ -113,7 +123,13 @@ async function editsOf({ requests }: Store): Promise<readonly RepositoryFile[]> 
 
 /** Git would bring the next version of these files without a question. */
 async function refuseTracked({ root }: Project): Promise<void> {
-  const [first] = await trackedEngineFiles(root);
+  const { files, problem } = await trackedEngineFiles(root);
+  const [first] = files;
+  if (problem !== null)
+    throw surroundingsError(
+      `Git does not tell whether it tracks files of .loop, and a pull could change those: ${problem}.`,
+      "Make `git status` work here first. Nothing was trusted.",
+    );
   if (first !== undefined)
     throw surroundingsError(
       `Git tracks ${first}, so a pull could change what runs. It cannot be trusted.`,
@@ -126,8 +142,10 @@ function sayNothing(project: Project, flags: TrustFlags, io: Io): number {
     commandsOf(project).length === 0
       ? "no loops or commands came with this project"
       : "you have already trusted all commands of this project";
-  const nothing = view({ journal: null, loops: [], held: [], files: [], edits: [] }, true);
-  return answer(flags, io, nothing, `Nothing here needs your trust: ${why}.`);
+  const servers = serversOf(project.root);
+  const nothing = view({ journal: null, loops: [], held: [], files: [], edits: [], servers }, true);
+  const lines = [`Nothing here needs your trust: ${why}.`, ...renderServers(servers)];
+  return answer(flags, io, nothing, lines.join("\n"));
 }
 
 /** Files first: if the trust store cannot be written, nothing changes. */
@@ -181,7 +199,7 @@ function fromFile({ id, cron, everyMs, nextFireAt, prompt, expect }: WantedTask)
   };
 }
 
-function view({ loops, held, files }: Found, trusted: boolean): object {
+function view({ loops, held, files, servers }: Found, trusted: boolean): object {
   const tasks = loops.filter(({ kind }) => kind === "task");
   return {
     trusted,
@@ -194,14 +212,15 @@ function view({ loops, held, files }: Found, trusted: boolean): object {
     loops,
     held: held.map(({ id, has, had }) => ({ id, version: has, was: had })),
     files: files.map(({ file, commands, before }) => ({ file, commands, before })),
+    servers,
   };
 }
 
-function render({ journal, loops, held, files }: Found): string {
+function render({ journal, loops, held, files, servers }: Found): string {
   const lines =
     journal === null
       ? []
-      : [`${count(loops.length, "loop")} that your key did not sign, with all that they run:`];
+      : [`${count(loops.length, "loop")} without the signature of your key, and everything that runs:`];
   for (const { id, kind, when, runs } of loops) {
     lines.push(`  ${kind} ${visible(id)}  ${visible(when)}`);
     for (const { name, command } of runs) lines.push(`    ${visible(name)}: ${visible(command)}`);
@@ -223,7 +242,19 @@ function render({ journal, loops, held, files }: Found): string {
     for (const gone of before?.filter((command) => !now.includes(command)) ?? [])
       lines.push(`- no longer runs: ${visible(gone)}`);
   }
-  return lines.join("\n");
+  return [...lines, ...renderServers(servers)].join("\n");
+}
+
+/** They are no commands of a loop, so trust does not change whether an agent starts them. */
+function renderServers(servers: readonly ProjectServer[]): readonly string[] {
+  if (servers.length === 0) return [];
+  const lines = servers.map(
+    ({ client, where, name, command }) => `  ${client} ${visible(name)} (${where}): ${visible(command)}`,
+  );
+  return [
+    "MCP servers in files of this project. Each agent decides by its own rules if it starts them:",
+    ...lines,
+  ];
 }
 
 function renderKept(found: Found): string {

@@ -39,7 +39,8 @@ export async function upCommand(flags: RunnerFlags, io: Io): Promise<number> {
   // First: a signal while a long journal is read must not look like a crash.
   const stop = listenForStop();
   checkRunnerFlags(flags);
-  const reader = openProject(flags, io);
+  // quiet: it is opened once more to write, and says what it has to say then
+  const reader = openProject(flags, { ...io, say: () => {} });
   const config = readConfig(reader);
   const agent = agentForTasks(flags, config, reader);
   const project = openProjectToWrite(flags, io);

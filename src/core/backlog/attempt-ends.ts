@@ -167,7 +167,7 @@ function receiptOf(
   failure: Failure | null,
   now: number,
 ): StoryReceipt {
-  const { story, iteration, spent, outputTokens, diff, takenBy, held } = attempt;
+  const { story, iteration, spent, outputTokens, diff, takenBy, foundBy } = attempt;
   const red = Object.entries(attempt.evidence).filter(([, { met }]) => !met);
   return {
     story,
@@ -181,7 +181,7 @@ function receiptOf(
     filesChanged: diff?.filesChanged ?? 0,
     failing: Object.fromEntries(red.slice(0, MOST_FAILING)),
     ...(takenBy === undefined ? {} : { takenBy }),
-    ...(held === undefined ? {} : { held }),
+    ...(foundBy === undefined ? {} : { foundBy }),
   };
 }
 

@@ -2,7 +2,7 @@
  * What follows each part of an attempt: the generator's turn, a round of checks, the evaluator's turn and the merge.
  * Each leads to the next part or to the end of the attempt (`attempt-ends.ts`).
  */
-import { heldOf } from "../base.ts";
+import { foundByOf } from "../base.ts";
 import { addSpent, addUsage } from "../cost/usage.ts";
 import { backOff, type Ending, endByFailure, pass, reject, waitFor } from "./attempt-ends.ts";
 import type { Attempt, AttemptJob, AttemptPhase, Backlog } from "./backlog.ts";
@@ -100,7 +100,7 @@ function afterTurn(attempt: Attempt, turn: GeneratorRecord | EvaluatorRecord): A
     spent: addUsage(attempt.spent, turn.usage, turn.durationMs),
     outputTokens: attempt.outputTokens + (turn.usage?.outputTokens ?? 0),
     ...(isOther ? { takenBy: [...takenBy, turn.takenBy] } : {}),
-    ...heldOf(attempt.job?.process ?? null),
+    ...foundByOf(attempt.job?.process ?? null),
   };
 }
 

@@ -2,7 +2,7 @@
  * What a backlog loop is: stories, done one after another or some at a time. A generator does each story, an
  * evaluator judges it, and checks that the engine runs prove it. Plain data.
  */
-import type { Held } from "../base.ts";
+import type { FoundBy } from "../base.ts";
 import type { AgentSpec, Criterion, Evidence, Failure, Goal, Job, Spent } from "../goal/goal.ts";
 import type { Depth, Story } from "./stories.ts";
 
@@ -110,12 +110,12 @@ export interface Attempt {
   /** Fallback agents that took a turn of it. */
   readonly takenBy?: readonly string[];
   /** How the processes of its last turn were found, so that they ended with it; left out: unknown. */
-  readonly held?: Held;
+  readonly foundBy?: FoundBy;
 }
 
 /** The cost and the result of one attempt. */
 export interface StoryReceipt
-  extends Pick<Attempt, "story" | "iteration" | "spent" | "outputTokens" | "takenBy" | "held"> {
+  extends Pick<Attempt, "story" | "iteration" | "spent" | "outputTokens" | "takenBy" | "foundBy"> {
   readonly outcome: "passed" | "rejected" | "failed" | "interrupted";
   readonly reason: string | null;
   readonly failure: Failure | null;

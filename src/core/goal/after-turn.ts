@@ -1,6 +1,6 @@
 /** Decides what follows a turn: its receipt, its claims, and what its failure costs. */
 
-import { heldOf } from "../base.ts";
+import { foundByOf } from "../base.ts";
 import { pricesOf, spend } from "../cost/usage.ts";
 import { change } from "../decision.ts";
 import { type Remedy, remedyFor } from "../failures.ts";
@@ -257,7 +257,7 @@ function emptyReceipt(goal: Goal, job: Job): Receipt {
     claimedExit: false,
     notes: [],
     checkpoint: null,
-    ...heldOf(job.process),
+    ...foundByOf(job.process),
   };
 }
 

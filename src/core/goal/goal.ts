@@ -1,5 +1,5 @@
 /** A goal: a loop that takes turns until the checks are green. The engine runs the checks. Plain JSON data. */
-import type { Held, LoopId, Notice, ProcessRef, Usage } from "../base.ts";
+import type { FoundBy, LoopId, Notice, ProcessRef, Usage } from "../base.ts";
 import type { Criterion, EvidenceByName, MustNot, Verdict } from "../checks/check.ts";
 import type { Phase } from "./phase.ts";
 
@@ -172,7 +172,7 @@ export interface Receipt
   /** The agent that took the turn; left out: the agent of the goal. */
   readonly takenBy?: string;
   /** How its processes were found, so that they ended with the turn; left out: unknown. */
-  readonly held?: Held;
+  readonly foundBy?: FoundBy;
 }
 
 export interface Breakers {

@@ -1,5 +1,5 @@
 /** The end of a fire: its line in the history, the streak of failures, and what happens to the task. */
-import { heldOf } from "../base.ts";
+import { foundByOf } from "../base.ts";
 import { change } from "../decision.ts";
 import type { Changed, Effect, Outcome, OutcomeKind } from "../event.ts";
 import type { Cadence, Fire, FireId, FireKind, Task, Wakeup } from "../loop.ts";
@@ -27,7 +27,7 @@ export function settleFire(
 ): Changed<Task> {
   const { id: fireId, slot, dueAt, kind, startedAt } = fire;
   const at = { slot, dueAt, startedAt, finishedAt: now };
-  const line = { fireId, taskId: task.id, ...at, outcome, kind, reason, ...heldOf(fire.process) };
+  const line = { fireId, taskId: task.id, ...at, outcome, kind, reason, ...foundByOf(fire.process) };
   const streak = outcome === "ok" ? 0 : task.streak + 1;
   const ran = outcome === "ok" || outcome === "failed";
   const lastFiredAt = ran ? (startedAt ?? now) : task.lastFiredAt;

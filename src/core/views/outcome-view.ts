@@ -25,7 +25,7 @@ export function viewOutcome(line: Outcome): OutcomeView {
     finishedAt: momentOf(line.finishedAt),
     ...(line.usage === undefined ? {} : { usage: line.usage }),
     ...(line.takenBy === undefined ? {} : { takenBy: line.takenBy }),
-    ...(line.held === undefined ? {} : { held: line.held }),
+    ...(line.foundBy === undefined ? {} : { foundBy: line.foundBy }),
     ...(line.count === undefined ? {} : { count: line.count, untilSlot: iso(line.untilSlot ?? line.slot) }),
   };
 }

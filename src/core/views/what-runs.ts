@@ -1,5 +1,6 @@
 /** Everything that a loop makes run, for a person who decides whether to trust it. */
 import { renderAgentSpec } from "../agents.ts";
+import type { Story } from "../backlog/stories.ts";
 import type { Criterion, MustNot } from "../checks/check.ts";
 import { renderTrusted } from "../checks/kinds.ts";
 import type { Loop } from "../loop.ts";
@@ -33,7 +34,17 @@ export function whatRuns(loop: Loop): RunningLoop {
         { name: "goal", command: spec },
       ];
       const checks = [...commandsOfCriteria([...criteria, ...proposed]), ...commandsOfBans(mustNot)];
-      return { id, kind, when: gate === null ? status : `${status}, asks`, runs: [...agents, ...checks] };
+      const { allowChanges, yes } = loop.policy;
+      const permissions = [
+        ...allowChanges.map((pattern) => ({ name: "may change", command: pattern })),
+        ...(yes ? [{ name: "asks", command: "nothing (--yes)" }] : []),
+      ];
+      return {
+        id,
+        kind,
+        when: gate === null ? status : `${status}, asks`,
+        runs: [...agents, ...checks, ...permissions],
+      };
     }
     case "backlog": {
       const { generator, evaluator, checks } = loop.terms;
@@ -41,10 +52,22 @@ export function whatRuns(loop: Loop): RunningLoop {
         { name: "generator", command: renderAgentSpec(generator) },
         { name: "evaluator", command: renderAgentSpec(evaluator) },
       ];
-      const stories = loop.stories.map((story) => ({ name: `story ${story.id}`, command: story.title }));
+      const stories = loop.stories.flatMap(textsOfStory);
       return { id, kind, when: loop.status, runs: [...agents, ...commandsOfCriteria(checks), ...stories] };
     }
   }
+}
+
+/** What the agents read, and the checks of the story as a person wrote them. */
+function textsOfStory(story: Story): readonly NamedCommand[] {
+  const name = `story ${story.id}`;
+  return [
+    { name, command: story.title },
+    ...(story.description === "" ? [] : [{ name: `${name} text`, command: story.description }]),
+    ...story.acceptanceCriteria.map((command) => ({ name: `${name} criterion`, command })),
+    ...story.holdouts.map((command) => ({ name: `${name} holdout`, command })),
+    ...story.checks.map((command) => ({ name: `${name} check`, command })),
+  ];
 }
 
 export function commandsOfCriteria(criteria: readonly Criterion[]): readonly NamedCommand[] {

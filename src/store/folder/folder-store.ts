@@ -114,8 +114,9 @@ export class FolderStore extends FolderLease implements Store {
     const ids = this.#held(lostTasks(this.#folder).map(({ id }) => id as LoopId)).map(({ id }) => id);
     if (ids.length === 0 || ids.every((id) => this.#saidHeld.has(id))) return;
     for (const id of ids) this.#saidHeld.add(id);
+    const which = ids.length === 1 ? `loop ${ids[0]}. It does` : `the loops ${ids.join(", ")}. They do`;
     this.#folder.say(
-      `The journal is older than it was: it lacks the newest state of ${ids.join(", ")}. They do not run. Restore the journal, or go on with what is left: loop trust`,
+      `The journal is older than it was: it lacks the newest state of ${which} not run. Restore the journal, or go on with what is left: loop trust`,
     );
   }
 

@@ -6,12 +6,18 @@ import { Journal, type JournalOptions } from "../journal/journal.ts";
 import type { Signer } from "../signed/signer.ts";
 import { claimLoopDir, folderIdentity, whileReading, whileWriting } from "./loop-dir.ts";
 
+interface Tracked {
+  readonly files: readonly string[];
+  /** Why git does not tell; null: it told. */
+  readonly problem: string | null;
+}
+
 export interface FolderOptions extends Partial<JournalOptions> {
   readonly now: () => number;
   /** Shows a message to the person: a file was moved aside, or watching is limited. */
   readonly say: (message: string) => void;
-  /** Does git track the engine's files? Then their changes may have come with a pull. Default: no. */
-  readonly isTracked?: () => Promise<boolean>;
+  /** The engine's files that git tracks: their changes may have come with a pull. Default: none. */
+  readonly tracked?: () => Promise<Tracked>;
 }
 
 export class OpenedFolder {
@@ -19,7 +25,7 @@ export class OpenedFolder {
   readonly journal: Journal;
   readonly now: () => number;
   readonly say: (message: string) => void;
-  readonly isTracked: () => Promise<boolean>;
+  readonly tracked: () => Promise<Tracked>;
   #identity: string | null = null;
   #claimed: { readonly folder: string; readonly signer: Signer } | null = null;
 
@@ -29,7 +35,7 @@ export class OpenedFolder {
     this.dir = dir;
     this.now = options.now;
     this.say = options.say;
-    this.isTracked = options.isTracked ?? (async () => false);
+    this.tracked = options.tracked ?? (async () => ({ files: [], problem: null }));
     this.journal = new Journal(dir, options);
   }
 

@@ -14,8 +14,9 @@ import type { OpenedFolder } from "./opened-folder.ts";
 import type { FolderPublisher } from "./published.ts";
 import { createTrustStore } from "./trust.ts";
 
+/** For the middle of a sentence. */
 const TRACKED =
-  "Git tracks .loop/tasks.json, so its changes do not count. Remove it from git: git rm -r --cached .loop";
+  "is tracked by git, so its changes do not count (remove it from git: git rm -r --cached .loop)";
 const SETTLE_MS = 40;
 const SETTLE_LOOKS = 5;
 
@@ -47,7 +48,13 @@ export class FolderRequests implements HandRequests {
   async take(): Promise<HandRequest | null> {
     if (!this.isAnyWaiting()) return null;
     const file = await this.#readSettled();
-    if (!this.#isRequest(file) || (file.kind === "edited" && (await this.#isHeldBack(file)))) return null;
+    if (!this.#isRequest(file)) return null;
+    if (file.kind === "edited") {
+      const { files, problem } = await this.#folder.tracked();
+      // moved aside, so that it is not taken for a person's edit once git does not track it any more
+      if (files.some((path) => path.endsWith("/tasks.json"))) return this.#moveAside(TRACKED);
+      if (await this.#isHeldBack(file, problem)) return null;
+    }
     const request = file.kind === "published" ? await this.#lost() : await this.#read(file);
     if (file.text !== null) this.#texts.set(request, file.text);
     return request;
@@ -73,17 +80,24 @@ export class FolderRequests implements HandRequests {
         file.kind === "damaged"
           ? "did not parse"
           : `has a fault at ${issue?.path.join(".")}: ${issue?.message}`;
-      const movedTo = quarantineTasksFile(this.#folder.dir, this.#folder.now());
-      return { kind: "unreadable", why, movedTo };
+      return this.#moveAside(why);
     }
     const newIdFor = idsFrom(content);
     const tasks = parsed.data.tasks.map((wanted) => ({ wanted, newId: newIdFor(wanted) }));
     return { kind: "edited", tasks, knownBy: Date.parse(parsed.data.publishedAt ?? "") || 0 };
   }
 
-  /** An edit that came with a pull is not a person's. An edit with a command waits until a person trusts the command. */
-  async #isHeldBack({ text }: TasksFileState): Promise<boolean> {
-    const why = (await this.#folder.isTracked()) ? TRACKED : await this.#untrusted();
+  #moveAside(why: string): HandRequest {
+    const movedTo = quarantineTasksFile(this.#folder.dir, this.#folder.now());
+    return { kind: "unreadable", why, movedTo };
+  }
+
+  /** An edit that may have come with a pull waits, and one with a command until a person trusts the command. */
+  async #isHeldBack({ text }: TasksFileState, problem: string | null): Promise<boolean> {
+    const why =
+      problem === null
+        ? await this.#untrusted()
+        : `Git does not tell whether it tracks .loop/tasks.json, so its changes do not count: ${problem}.`;
     if (why !== null && this.#told !== text) this.#folder.say(why);
     this.#told = why === null ? null : text;
     return why !== null;
@@ -92,7 +106,7 @@ export class FolderRequests implements HandRequests {
   async #untrusted(): Promise<string | null> {
     const [first] = await this.untrustedCommands();
     if (first === undefined) return null;
-    return `tasks.json asks to run a command that you have not trusted: ${first.command} To see and trust it, type: loop trust`;
+    return `tasks.json asks to run a command that you have not trusted: \`${first.command}\`. To see and trust it, type: loop trust`;
   }
 
   async untrustedCommands(): Promise<readonly { readonly path: string; readonly command: string }[]> {

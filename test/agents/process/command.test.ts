@@ -23,7 +23,7 @@ import {
 } from "../../fixtures/agents/project.ts";
 
 /** Of a turn on this system. */
-const HELD = process.platform === "linux" ? "sealed" : "group";
+const FOUND_BY = process.platform === "linux" ? "seal" : "group";
 
 let project: Project;
 beforeEach(async () => {
@@ -41,7 +41,9 @@ describe("a command as an agent (E3)", () => {
     expect(end).toMatchObject({
       answer: expect.stringContaining("'QUOTES' \"AND\" $(NO) `SHELL` \\ \0 END"),
     });
-    expect(control.started).toEqual([{ pid: expect.any(Number), start: expect.any(String), held: HELD }]);
+    expect(control.started).toEqual([
+      { pid: expect.any(Number), start: expect.any(String), foundBy: FOUND_BY },
+    ]);
   });
 
   test("pipelines, quotes and variables work as in a shell", async () => {

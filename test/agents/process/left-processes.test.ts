@@ -33,7 +33,7 @@ describe.skipIf(process.platform !== "linux")("J3 nothing that a turn started ou
     const control = makeControl();
     expect(await agent(`${HIDES}; echo done`).run(makeTurn(), control)).toMatchObject({ answer: "done\n" });
     expect(isGone(await pidIn("hidden"))).toBe(true);
-    expect(control.started).toMatchObject([{ held: "sealed" }]);
+    expect(control.started).toMatchObject([{ foundBy: "seal" }]);
   });
 
   test("also when the turn is stopped", async () => {

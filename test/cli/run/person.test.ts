@@ -86,7 +86,7 @@ describe.skipIf(!onLinux)("J2 an agent cannot answer for the person", () => {
     const pid = Number(readFileSync(join(dirname(cwd), "waits"), "utf8"));
     expect(isAlive({ pid, start: null })).toBe(false);
     expect(stateOf(cwd)).toMatchObject({ accepted: [], pause: { code: "integrity" } });
-    expect(stateOf(cwd).receipts).toMatchObject([{ held: "sealed" }, { held: "sealed" }]);
+    expect(stateOf(cwd).receipts).toMatchObject([{ foundBy: "seal" }, { foundBy: "seal" }]);
   });
 });
 
@@ -124,7 +124,7 @@ describe.skipIf(!onLinux)("J2 where the system cannot tell who asks", () => {
     const cwd = makeRepository(onTestFinished);
     const run = runUnsealed(cwd, ...untilArgs(worker(cwd)));
     expect(run.code).toBe(0);
-    expect(stateOf(cwd).receipts).toMatchObject([{ held: "marked" }]);
+    expect(stateOf(cwd).receipts).toMatchObject([{ foundBy: "marks" }]);
     const words = "found by marks in the environment, which a process can remove";
     expect(run.stdout).toContain(`\n1 turn: processes ${words}\n`);
     expect((await runHere(["report"], { cwd })).stdout).toContain(`\n1 turn: processes ${words}.`);

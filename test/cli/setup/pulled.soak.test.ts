@@ -6,7 +6,15 @@ import { crc32 } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { LoopId } from "../../../src/core/loop.ts";
 import { newGoal } from "../../store/fixtures/goals.ts";
-import { create, listOf, makeProject, runLoop, startLoop } from "../../support/cli.ts";
+import {
+  create,
+  type ListJson,
+  listOf,
+  loopJson,
+  makeProject,
+  runLoop,
+  startLoop,
+} from "../../support/cli.ts";
 import { runHere } from "../../support/here.ts";
 import { until } from "../../support/until.ts";
 
@@ -53,7 +61,7 @@ describe("H2 after git pull", () => {
     git(cwd, "pull", "-q");
     const { stderr } = await runLoop(UP, { cwd });
     expect(existsSync(join(cwd, "PWNED"))).toBe(false);
-    expect(stderr).toContain("Git tracks .loop/tasks.json, so its changes do not count.");
+    expect(stderr).toContain("tasks.json is tracked by git, so its changes do not count");
     expect((await listOf(cwd)).tasks.map(({ prompt }: { prompt: string }) => prompt)).toEqual(["mine"]);
   });
 
@@ -64,11 +72,35 @@ describe("H2 after git pull", () => {
     await until(() => existsSync(join(cwd, ".loop", "loop.lock")), "the runner holds the lease");
     rmSync(join(cwd, ".loop", "tasks.json"));
     git(cwd, "checkout", "-q", "origin/main");
-    await until(() => /Git tracks/.test(up.output.stderr), "the runner says that it does not count");
+    await until(() => /tracked by git/.test(up.output.stderr), "the runner says that it does not count");
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(existsSync(join(cwd, "PWNED"))).toBe(false);
     up.signal("SIGTERM");
     await up.ended;
+  });
+
+  test("nor once git does not track it any more, as our own message advises", async () => {
+    const { cwd } = await cloned();
+    rmSync(join(cwd, ".loop", "tasks.json"));
+    git(cwd, "pull", "-q");
+    await runLoop(["list"], { cwd });
+    git(cwd, "rm", "-rq", "--cached", ".loop");
+    await runLoop(UP, { cwd });
+    expect((await listOf(cwd)).tasks.map(({ prompt }: { prompt: string }) => prompt)).toEqual(["mine"]);
+    expect(existsSync(join(cwd, "PWNED"))).toBe(false);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("nor where git refuses to tell what it tracks", async () => {
+    const { cwd } = await cloned();
+    rmSync(join(cwd, ".loop", "tasks.json"));
+    git(cwd, "pull", "-q");
+    execFileSync("chown", ["-R", "nobody", join(cwd, ".git")]);
+    execFileSync("chown", ["nobody", cwd]);
+    const { stderr } = await runLoop(UP, { cwd });
+    expect(stderr).toContain(
+      "Git does not tell whether it tracks .loop/tasks.json, so its changes do not count",
+    );
+    expect((await listOf(cwd)).tasks.map(({ prompt }: { prompt: string }) => prompt)).toEqual(["mine"]);
   });
 
   test("and what git tracks cannot be trusted", async () => {
@@ -150,7 +182,7 @@ describe("A12 an edit of tasks.json by hand", () => {
     const expectOf = async () =>
       (await listOf(cwd)).tasks.map((task: { id: string; expect?: unknown }) => [task.id, task.expect]);
     expect((await runLoop(["list"], { cwd })).stderr).toContain(
-      "tasks.json asks to run a command that you have not trusted: touch PWNED",
+      "tasks.json asks to run a command that you have not trusted: `touch PWNED`.",
     );
     expect(await expectOf()).toEqual([[id, null]]);
     const asked = await runHere(["trust"], { cwd });
@@ -168,9 +200,11 @@ describe("A13 a journal that was cut", () => {
     const path = join(cwd, ".loop", "journal.jsonl");
     const lines = readFileSync(path, "utf8").split("\n");
     writeFileSync(path, `${lines.slice(0, -2).join("\n")}\n`);
-    const said = `The journal is older than it was: it lacks the newest state of ${id}.`;
-    expect((await runLoop(["list"], { cwd })).stderr).toContain(said);
-    expect((await runLoop(UP, { cwd })).stderr).toContain(said);
+    const said = `The journal is older than it was: it lacks the newest state of loop ${id}. It does not run.`;
+    const listed = await runLoop(["list"], { cwd });
+    expect(listed).toMatchObject({ stdout: "No other loops here.\n", stderr: expect.stringContaining(said) });
+    expect((await loopJson<ListJson>(["list"], { cwd })).held).toEqual([{ id, version: 1, was: 2 }]);
+    expect((await runLoop(UP, { cwd })).stderr.split(said)).toHaveLength(2);
     expect(existsSync(join(cwd, "RAN"))).toBe(false);
     const { stdout } = await runHere(["trust"], { cwd });
     expect(stdout).toContain(`1 loop whose newest state the journal has lost:\n  ${id}  was at version 2`);

@@ -127,8 +127,19 @@ describe("trust", () => {
     const changed = { id, prompt: "changed", everyMs: 1_000 };
     writeFileSync(path, JSON.stringify({ tasks: [changed, { prompt: "new", cron: "0 9 * * *" }] }));
     const { stdout } = await runHere(["trust"], { cwd });
-    expect(stdout).toMatch(/^3 loops that your key did not sign, with all that they run:\n/);
+    expect(stdout).toMatch(/^3 loops without the signature of your key, and everything that runs:\n/);
     for (const prompt of ["theirs", "changed", "new"]) expect(stdout).toContain(`    prompt: ${prompt}\n`);
+  });
+
+  test("J1 it shows the MCP servers in files of the project, without secrets, whatever else there is", async () => {
+    const cwd = makeProject();
+    const token = `ghp_${"a1B2".repeat(9)}`;
+    const server = { command: "npx", args: ["-y", "server", `--token=${token}`] };
+    writeFileSync(join(cwd, ".mcp.json"), JSON.stringify({ mcpServers: { theirs: server } }));
+    const { stdout } = await runHere(["trust"], { cwd });
+    expect(stdout).toMatch(/^Nothing here needs your trust: .*\nMCP servers in files of this project\..*:\n/);
+    expect(stdout).toContain("  claude theirs (.mcp.json): npx -y server --token=");
+    expect(stdout).not.toContain(token);
   });
 
   test("H2 it stays when the project is moved, and goes when it is copied", async () => {
@@ -255,13 +266,14 @@ describe("commands in the project's files", () => {
       command: "touch ran; npm test",
     });
     const { stdout } = await runHere(["trust", "--yes"], { cwd });
-    expect(stdout).toMatch(/^1 loop that your key did not sign, with all that they run:\n/);
+    expect(stdout).toMatch(/^1 loop without the signature of your key, and everything that runs:\n/);
     expect(stdout).toMatch(/Trusted: 1 loop and 3 commands\. To run the tasks: loop up\n$/);
     expect(await loopJson(["trust"], { cwd })).toEqual({
       trusted: true,
       tasks: [],
       loops: [],
       held: [],
+      servers: [],
       files: [],
     });
     expect(existsSync(join(cwd, "ran"))).toBe(false);

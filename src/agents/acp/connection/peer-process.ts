@@ -90,7 +90,7 @@ export async function startPeer(command: PeerCommand): Promise<PeerProcess> {
   const exited = exitOf(child);
   if (child.pid === undefined) throw await exited;
   const tree = { ...markedTree(child.pid, marks), since };
-  const ref = { pid: child.pid, start: procStart(child.pid), held: sealing.held };
+  const ref = { pid: child.pid, start: procStart(child.pid), foundBy: sealing.foundBy };
   return guard(child, ref, tree, exited, tmpDir, command.killGraceMs);
 }
 

@@ -18,7 +18,7 @@ import {
 } from "../figures.ts";
 import { codeSpan, fence, joinParts, lastPart } from "../quote.ts";
 import { evidenceOf, stepCounts, verifiedBy } from "./goal-facts.ts";
-import { numberOf, renderHeld, tokensOf } from "./receipt.ts";
+import { numberOf, renderFoundBy, tokensOf } from "./receipt.ts";
 import { renderVerdictBox, risksOf } from "./verdict-box.ts";
 
 const TAIL_LINES = 60;
@@ -108,7 +108,7 @@ function renderReceiptTable(goal: Goal): string {
   const untold =
     spent.unpriced === 0 ? "" : ` (${count(spent.unpriced, "turn")}: cost not reported by the agent)`;
   const note = renderPricesNote(goal);
-  const notes = [...(note === null ? [] : [note]), ...renderHeld(goal.receipts)];
+  const notes = [...(note === null ? [] : [note]), ...renderFoundBy(goal.receipts)];
   const head = ["#", "Step", "Agent", "Checks", "Tokens", "Cost", "Files", "Moved", "Checkpoint"];
   return `${table(head, goal.receipts.map(receiptRow))}
 

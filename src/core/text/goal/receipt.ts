@@ -1,5 +1,5 @@
 /** The cost and the results of iterations, as a table for the terminal. */
-import type { Held } from "../../base.ts";
+import type { FoundBy } from "../../base.ts";
 import type { Goal, Receipt } from "../../goal/goal.ts";
 import { renderDuration } from "../../task/interval.ts";
 import { cleanLine } from "../clean.ts";
@@ -30,24 +30,24 @@ export function renderReceipts(goal: Goal, columns = 80): string {
   const notes = [
     ...(spent.unpriced > 0 ? [`${count(spent.unpriced, "turn")}: cost not reported by the agent`] : []),
     ...(note === null ? [] : [note]),
-    ...renderHeld(receipts),
+    ...renderFoundBy(receipts),
   ];
   return [renderColumns(fitWords([HEAD, ...rows, total], columns)), ...notes].join("\n");
 }
 
 /** How the processes of a turn were found, so that they ended with it. */
-export const HELD: Readonly<Record<Held, string>> = {
-  sealed: "found by a mark that no process can remove",
-  marked: "found by marks in the environment, which a process can remove",
+export const FOUND_BY: Readonly<Record<FoundBy, string>> = {
+  seal: "found by a mark that no process can remove",
+  marks: "found by marks in the environment, which a process can remove",
   group: "found by their process group, which a process can leave",
 };
 
 /** One line for each way that is weaker than it could be. */
-export function renderHeld(receipts: readonly Receipt[]): readonly string[] {
-  return (Object.keys(HELD) as Held[]).flatMap((held) => {
-    if (held === "sealed") return [];
-    const turns = receipts.filter((receipt) => receipt.held === held).length;
-    return turns === 0 ? [] : [`${count(turns, "turn")}: processes ${HELD[held]}`];
+export function renderFoundBy(receipts: readonly Receipt[]): readonly string[] {
+  return (Object.keys(FOUND_BY) as FoundBy[]).flatMap((foundBy) => {
+    if (foundBy === "seal") return [];
+    const turns = receipts.filter((receipt) => receipt.foundBy === foundBy).length;
+    return turns === 0 ? [] : [`${count(turns, "turn")}: processes ${FOUND_BY[foundBy]}`];
   });
 }
 

@@ -82,7 +82,7 @@ export class ReachedFile {
     this.#writtenAt = performance.now();
     const { fd, size } = this.#open();
     writeSync(fd, text);
-    if (size > COMPACT_BYTES) this.#compact();
+    if (size + text.length > COMPACT_BYTES) this.#compact();
   }
 
   close(): void {

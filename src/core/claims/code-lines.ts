@@ -136,8 +136,10 @@ class BlockReader {
         if (this.#closesFence(leaf)) this.#leaf = null;
         return true;
       case "indented":
-        if (!isBlank && this.#indent() > MOST_INDENT) this.#mark();
-        return isBlank || this.#indent() > MOST_INDENT;
+        if (!isBlank && this.#indent() <= MOST_INDENT) return false;
+        // micromark starts a new block of code after a line that ended containers
+        if (!isBlank) this.#startIndented();
+        return true;
       case "html":
         if (leaf.end === null ? isBlank : leaf.end.test(this.#line.slice(this.#at))) this.#leaf = null;
         return true;

@@ -13,7 +13,7 @@
  *    starts with a snapshot. A process that finds a seal without a next segment creates it by link(2), which only one
  *    process can win. A reader that cannot create it (full disk, no permission) stays at the seal.
  */
-import { closeSync, existsSync, fsyncSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, statSync } from "node:fs";
 import type { Goal } from "../../core/goal/goal.ts";
 import type { Loop, LoopId } from "../../core/loop.ts";
 import { LoopError, reasonOf, surroundingsError } from "../../errors.ts";
@@ -90,6 +90,8 @@ export class Journal {
   #generation = 0;
   #offset = 0;
   #tail: Buffer = NO_BYTES;
+  /** Inode, size and time of the segment when it was last read. */
+  #looked = "";
   #snapshotBytes = 0;
   #isFolderSynced = false;
   /** Why a sealed segment has no next segment yet. */
@@ -259,7 +261,7 @@ export class Journal {
     let isEndKnown = false;
     for (;;) {
       if (this.#generation === 0 && !this.#reload()) return found;
-      const bytes = readAfter(this.#path(this.#generation), this.#offset, this.#tail);
+      const bytes = this.#newBytes();
       if (bytes === null) {
         // the folder was removed or replaced: start again from its current content
         this.#generation = 0;
@@ -276,6 +278,18 @@ export class Journal {
         isEndKnown = !isEndKnown;
       }
     }
+  }
+
+  /** null: the segment is gone, or it is not the one that was read before. */
+  #newBytes(): Buffer | null {
+    const path = this.#path(this.#generation);
+    const stat = statSync(path, { throwIfNoEntry: false });
+    const now = stat === undefined ? "" : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
+    // the usual case before an append: nobody else wrote
+    if (now === this.#looked && stat?.size === this.#offset) return NO_BYTES;
+    const bytes = readAfter(path, this.#offset, this.#tail);
+    this.#looked = now;
+    return bytes;
   }
 
   #takeLines(bytes: Buffer, line: Written | null): LineVerdict | null {
@@ -334,6 +348,7 @@ export class Journal {
     this.#generation = generation;
     this.#offset = 0;
     this.#tail = NO_BYTES;
+    this.#looked = "";
     this.#snapshotBytes = 0;
     this.#isFolderSynced = false;
     startSegment(this.#state, carried);

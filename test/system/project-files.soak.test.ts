@@ -73,10 +73,6 @@ function isTold({ error }: Seen): boolean {
 }
 
 describe("in place of each file", () => {
-  test.todo(
-    "J4 journal.jsonl and its segments: `store/journal/segment.ts` opens them itself, a pipe blocks it",
-  );
-
   test.each(KINDS)("H4 J4 a %s is never followed, waited for or taken as ours", async (kind) => {
     if (kind === "file of another user" && process.getuid?.() !== 0) return;
     const folder = mkdtempSync(join(base, "kind-"));

@@ -9,6 +9,7 @@ import { readUntouched, type TasksFile } from "../store/files/tasks-file.ts";
 import { heartbeatOf, holderState } from "../store/folder/lease-file.ts";
 import { checkLoopDir, findProject } from "../store/folder/loop-dir.ts";
 import { segmentPath } from "../store/journal/segment-path.ts";
+import { ORIGIN_START } from "../store/signed/origin-line.ts";
 import { isBehind, ReachedFile } from "../store/signed/reached.ts";
 import { readSmall } from "../system/files.ts";
 import { byAge, type ShownListing } from "./list-view.ts";
@@ -38,8 +39,9 @@ function isCurrent(
   { journal, folder, mark, sessionTasks, version, timeZone }: TasksFile,
 ): boolean {
   if (version !== 1 || sessionTasks !== 0 || typeof timeZone !== "string") return false;
-  // A clone, a copy or a changed mark: the full program finds out whose tasks these are; that is too slow here.
-  if (statSync(dir).ino !== folder || !readSmall(join(dir, "origin"))?.includes(mark)) return false;
+  // A clone, a copy, an earlier version: the full program finds out whose tasks these are; that is too slow here.
+  if (statSync(dir).ino !== folder) return false;
+  if (!readSmall(join(dir, "origin"))?.startsWith(`${ORIGIN_START}${mark} `)) return false;
   const current = statSync(segmentPath(dir, journal.generation), { throwIfNoEntry: false });
   const next = statSync(segmentPath(dir, journal.generation + 1), { throwIfNoEntry: false });
   if (current?.size !== journal.bytes || next !== undefined) return false;

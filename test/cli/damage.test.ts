@@ -71,7 +71,9 @@ describe("A13 a journal that was damaged from outside loses no task", () => {
     const path = journalOf(cwd);
     writeFileSync(path, readFileSync(path, "utf8").replace('"two"', '"tWo"'));
     // the published file is older than the deletion, so nobody can say what became of the damaged one
-    expect((await runHere(["list", "-C", "."], { cwd })).stderr).toContain(`the newest state of loop ${ids[1]}.`);
+    expect((await runHere(["list", "-C", "."], { cwd })).stderr).toContain(
+      `the newest state of loop ${ids[1]}.`,
+    );
     expect(await idsIn(cwd)).toEqual(ids.slice(2));
   });
 });

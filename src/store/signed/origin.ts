@@ -14,6 +14,7 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { surroundingsError } from "../../errors.ts";
 import { createOnce, nullOn, readSmall, writeAtomic } from "../../system/files.ts";
+import { ORIGIN_START } from "./origin-line.ts";
 import { Signer } from "./signer.ts";
 import { readUserKey, userKey } from "./user-key.ts";
 
@@ -22,7 +23,7 @@ export const FOREIGN =
 
 /** The names of files with something to run. Some disks ignore upper and lower case. */
 const ENGINE_FILES = /^(?:journal.*\.jsonl|tasks\.json|runs)$/i;
-const ORIGIN = /^loopwright 2 ([0-9a-f]{32}) ([0-9a-f]{32})\n$/;
+const ORIGIN = new RegExp(`^${ORIGIN_START}([0-9a-f]{32}) ([0-9a-f]{32})\\n$`);
 
 /** `none`: the engine has no files here yet. */
 export function originOf(dir: string): "none" | "ours" | "foreign" {
@@ -38,11 +39,6 @@ export function openSigner(dir: string): Signer | null {
   if (id === undefined || key === null || inode === null) return null;
   const signer = new Signer(key, id, inode);
   return signer.isOurs("origin", id, signature) ? signer : null;
-}
-
-/** The id in `origin`, without the proof that it is valid: for lists, which run nothing. */
-export function originId(dir: string): string | null {
-  return ORIGIN.exec(readSmall(originPath(dir)) ?? "")?.[1] ?? null;
 }
 
 /** Throws a sentence when the folder is foreign. */
@@ -74,7 +70,7 @@ export function writeOrigin(dir: string, signer: Signer): void {
 }
 
 function render(signer: Signer): string {
-  return `loopwright 2 ${signer.id} ${signer.sign("origin", signer.id)}\n`;
+  return `${ORIGIN_START}${signer.id} ${signer.sign("origin", signer.id)}\n`;
 }
 
 function hasEngineFiles(dir: string): boolean {

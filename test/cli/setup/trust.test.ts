@@ -1,6 +1,15 @@
 /** H2: what a repository or a copy brings along in `.loop` can be looked at, but nothing of it runs or is changed. */
 import { execFileSync } from "node:child_process";
-import { appendFileSync, cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { FOREIGN as SENTENCE } from "../../../src/store/signed/origin.ts";
@@ -158,8 +167,12 @@ describe("trust", () => {
     const cwd = makeProject();
     await create(cwd, "1h", "mine", "--no-now");
     expect((await runHere(["list"], { cwd, env: { HOME: "" } })).code).toBe(0);
-    writeFileSync(join(cwd, ".loop", "origin"), "");
-    expect((await runHere(["list"], { cwd })).stderr).toBe(FOREIGN);
+    const [, , id] = readFileSync(join(cwd, ".loop", "origin"), "utf8").split(" ");
+    // an earlier version had no signature
+    for (const origin of ["", `loopwright 1 ${id}\n`]) {
+      writeFileSync(join(cwd, ".loop", "origin"), origin);
+      expect((await runLoop(["list"], { cwd })).stderr).toBe(FOREIGN);
+    }
     expect((await runHere(["trust", "--yes"], { cwd })).code).toBe(0);
     expect((await runHere(["list"], { cwd })).stderr).toBe("");
   });

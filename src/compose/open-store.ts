@@ -9,11 +9,12 @@ import { createSessions } from "../store/folder/session-records.ts";
 
 /** `dir` is the project's `.loop`. Creates nothing: the folder must exist before the first commit. */
 export function openStore(dir: string, options: FolderOptions): Store {
-  const isTracked = async () => {
-    const { trackedEngineFiles } = await import("../git/tracked.ts");
-    return (await trackedEngineFiles(dirname(dir))).length > 0;
+  const byGit = async () => {
+    const { isGitAtWork, trackedEngineFiles } = await import("../git/tracked.ts");
+    if (await isGitAtWork(dirname(dir))) return "perhaps";
+    return (await trackedEngineFiles(dirname(dir))).length > 0 ? "yes" : "no";
   };
-  return Object.assign(new FolderStore(dir, { isTracked, ...options }), {
+  return Object.assign(new FolderStore(dir, { byGit, ...options }), {
     activity: activityIn(dirname(dir)),
   });
 }

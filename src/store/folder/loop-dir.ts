@@ -41,10 +41,14 @@ export function folderIdentity(dir: string): string | null {
 
 /** Checks an existing `.loop`; false: there is none. Throws when it is not usable. */
 export function checkLoopDir(project: string): boolean {
-  const dir = join(project, ".loop");
+  return checkDir(join(project, ".loop"));
+}
+
+/** Like `checkLoopDir`, for the folder itself. */
+export function checkDir(dir: string): boolean {
   const stat = lstatSync(dir, { throwIfNoEntry: false });
   if (stat === undefined) return false;
-  if (stat.isSymbolicLink()) refuseOutside(project, dir);
+  if (stat.isSymbolicLink()) refuseOutside(dirname(dir), dir);
   checkFolder(dir, stat.isSymbolicLink() ? statSync(dir) : stat);
   return true;
 }
@@ -77,6 +81,7 @@ export function ensureLoopDir(project: string): string {
 
 /** Call before any write to the folder: it makes the folder one of this user's and hides the files from git. */
 export function claimLoopDir(dir: string): Signer {
+  checkDir(dir);
   refuseForeign(dir);
   makePrivate(dir);
   const ignore = join(dir, ".gitignore");

@@ -1,17 +1,16 @@
 /** An open `.loop` folder: its journal, and the check before every write. */
 import { statSync } from "node:fs";
-import { checkFolder } from "../../system/inside.ts";
 import type { LineVerdict } from "../journal/admission.ts";
 import { Journal, type JournalOptions } from "../journal/journal.ts";
 import type { Signer } from "../signed/signer.ts";
-import { claimLoopDir, folderIdentity, whileReading, whileWriting } from "./loop-dir.ts";
+import { checkDir, claimLoopDir, folderIdentity, whileReading, whileWriting } from "./loop-dir.ts";
 
 export interface FolderOptions extends Partial<JournalOptions> {
   readonly now: () => number;
   /** Shows a message to the person: a file was moved aside, or watching is limited. */
   readonly say: (message: string) => void;
-  /** Does git track the engine's files? Then their changes may have come with a pull. Default: no. */
-  readonly isTracked?: () => Promise<boolean>;
+  /** Do changes of the engine's files come from git? `perhaps`: git is at work. Default: no. */
+  readonly byGit?: () => Promise<"yes" | "no" | "perhaps">;
 }
 
 export class OpenedFolder {
@@ -19,17 +18,16 @@ export class OpenedFolder {
   readonly journal: Journal;
   readonly now: () => number;
   readonly say: (message: string) => void;
-  readonly isTracked: () => Promise<boolean>;
+  readonly byGit: NonNullable<FolderOptions["byGit"]>;
   #identity: string | null = null;
   #claimed: { readonly folder: string; readonly signer: Signer } | null = null;
 
   constructor(dir: string, options: FolderOptions) {
-    const stat = statSync(dir, { throwIfNoEntry: false });
-    if (stat !== undefined) checkFolder(dir, stat);
+    checkDir(dir);
     this.dir = dir;
     this.now = options.now;
     this.say = options.say;
-    this.isTracked = options.isTracked ?? (async () => false);
+    this.byGit = options.byGit ?? (async () => "no");
     this.journal = new Journal(dir, options);
   }
 

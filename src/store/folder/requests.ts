@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { LoopId } from "../../core/loop.ts";
+import { cleanLine } from "../../core/text/clean.ts";
 import type { HandRequest, HandRequests, HandTask, WantedTask } from "../../ports/requests.ts";
 import { quarantineTasksFile, readTasksFile, type TasksFileState } from "../files/tasks-file.ts";
 import { openSigner, originOf } from "../signed/origin.ts";
@@ -16,6 +17,8 @@ import { createTrustStore } from "./trust.ts";
 
 const TRACKED =
   "Git tracks .loop/tasks.json, so its changes do not count. Remove it from git: git rm -r --cached .loop";
+const AT_WORK =
+  "Git is at work in this project, so changes of .loop/tasks.json wait. If no git runs, remove its index.lock.";
 const SETTLE_MS = 40;
 const SETTLE_LOOKS = 5;
 
@@ -83,7 +86,8 @@ export class FolderRequests implements HandRequests {
 
   /** An edit that came with a pull is not a person's. An edit with a command waits until a person trusts the command. */
   async #isHeldBack({ text }: TasksFileState): Promise<boolean> {
-    const why = (await this.#folder.isTracked()) ? TRACKED : await this.#untrusted();
+    const byGit = await this.#folder.byGit();
+    const why = byGit === "no" ? await this.#untrusted() : byGit === "yes" ? TRACKED : AT_WORK;
     if (why !== null && this.#told !== text) this.#folder.say(why);
     this.#told = why === null ? null : text;
     return why !== null;
@@ -92,7 +96,7 @@ export class FolderRequests implements HandRequests {
   async #untrusted(): Promise<string | null> {
     const [first] = await this.untrustedCommands();
     if (first === undefined) return null;
-    return `tasks.json asks to run a command that you have not trusted: ${first.command} To see and trust it, type: loop trust`;
+    return `tasks.json asks to run a command that you have not trusted: ${cleanLine(first.command)} To see and trust it, type: loop trust`;
   }
 
   async untrustedCommands(): Promise<readonly { readonly path: string; readonly command: string }[]> {

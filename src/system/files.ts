@@ -189,19 +189,22 @@ export function readAfter(path: string, offset: number, tail: Buffer): Buffer | 
   }
 }
 
+/** Like `openOwn`, to change the file in place. Throws a sentence if it has a second name, which may be outside the project. */
+export function openToChange(path: string, flags: number): number {
+  const { fd, stat } = open(path, flags | NO_LINK, true);
+  if (stat.nlink <= 1) return fd;
+  closeSync(fd);
+  throw surroundingsError(`${path} is a hard link: the file has a second name.`, "Replace it with a copy.");
+}
+
 /**
  * Adds text to a log of ours, which people may have written first. Creates it if it is missing. Takes away the permission
- * of other users to write. Throws a sentence if the file has a second name: that may be a file outside the project.
+ * of other users to write.
  */
 export function appendTo(path: string, text: string): void {
-  const fd = openOwn(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
+  const fd = openToChange(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
   try {
-    const { nlink, mode } = fstatSync(fd);
-    if (nlink > 1)
-      throw surroundingsError(
-        `${path} is a hard link: the file has a second name.`,
-        "Replace it with a copy.",
-      );
+    const { mode } = fstatSync(fd);
     if ((mode & 0o022) !== 0) fchmodSync(fd, mode & 0o755);
     writeSync(fd, text);
   } finally {

@@ -15,12 +15,14 @@ import { until } from "../../support/until.ts";
 import * as table from "./fixtures/hostile-vectors.ts";
 import {
   ACTING,
+  BRIEF,
   expectLive,
   git,
   HIDDEN,
   LOOKING,
   makeRepository,
   plantAll,
+  quoted,
   runByHand,
   typeAll,
   type World,
@@ -170,15 +172,15 @@ describe("H4 J4 never out of the project", () => {
     "%s",
     async (_, vector) => {
       const world = plantAll([vector]);
-      await expectHarmless(world, { commands: [...LOOKING.filter((args) => args.length === 1), ...ACTING] });
+      await expectHarmless(world, { commands: [...BRIEF, ...ACTING] });
       expectLive([vector], world);
     },
   );
 
   test.each([
-    ["any file", table.PIPES],
-    ["the journal, tasks.json or runs", table.ENGINE_PIPES],
-  ])("a pipe in place of %s blocks nothing", async (_, pipes) => {
+    ["any file", table.PIPES, [...BRIEF, ...ACTING]],
+    ["the journal, tasks.json or runs", table.ENGINE_PIPES, BRIEF.filter((args) => args.length < 3)],
+  ])("a pipe in place of %s blocks nothing", async (_, pipes, typed) => {
     const world = plantAll([]);
     for (const path of pipes) table.makePipe(join(world.cwd, path));
     const files = [
@@ -186,7 +188,7 @@ describe("H4 J4 never out of the project", () => {
       ["until", "x", "--steps", "SPEC.md", "--dry-run"],
       ["backlog", "import", "SPEC.md"],
     ];
-    const commands = [...LOOKING.filter((args) => !args.includes("--json")), ...ACTING, ...files];
+    const commands = [...typed, ...files];
     await expectHarmless(world, { isApart: true, commands });
     const [first = ""] = pipes;
     const read = () => execFileSync("cat", [join(world.cwd, first)], { timeout: 300 });
@@ -205,8 +207,8 @@ test("H5 nothing that a terminal obeys is printed", async () => {
     ).toMatch(/\\u001b/);
 });
 
-/** A clone with a task of its own and a live runner. Upstream commits the vector, then the person pulls. */
-async function pullUnder(vector: (typeof table.PULLED)[number]) {
+/** A clone with a task of its own and a live runner. Upstream commits the vector, and the person pulls. */
+async function pullUnderRunner(vector: (typeof table.PULLED)[number]) {
   const upstream = makeRepository();
   vector.before?.(upstream);
   const cwd = makeRepository();
@@ -214,28 +216,30 @@ async function pullUnder(vector: (typeof table.PULLED)[number]) {
   git(dirname(cwd), "clone", "-q", "--recurse-submodules", upstream, cwd);
   await create(cwd, "1h", "mine", "--no-now");
   const mark = join(dirname(cwd), "PWNED");
-  const up = startLoop(["up", "--agent-cmd", `cat > ${JSON.stringify(`${mark}-prompt`)}`], { cwd });
+  const up = startLoop(["up", "--agent-cmd", `cat > ${quoted(`${mark}-prompt`)}`], { cwd });
   await until(() => existsSync(join(cwd, ".loop", "loop.lock")), "the runner holds the lease");
-  vector.plant(upstream, `touch ${JSON.stringify(mark)}`);
+  vector.plant(upstream, `touch ${quoted(mark)}`);
   git(upstream, "add", "-A", "-f");
   git(upstream, "commit", "-qm", "hostile");
-  return { cwd, up, mark };
+  await vector.pull(cwd);
+  const hasRun = () => existsSync(mark) || existsSync(`${mark}-prompt`);
+  return { name: vector.name, cwd, up, hasRun };
 }
 
 describe("H2 a pull under a live runner", () => {
-  test.concurrent.each(table.PULLED.map((vector) => [vector.name, vector] as const))(
-    "%s",
-    async (_, vector) => {
-      const { cwd, up, mark } = await pullUnder(vector);
-      vector.pull(cwd);
-      await new Promise((resolve) => setTimeout(resolve, 5_000));
-      expect([existsSync(mark), existsSync(`${mark}-prompt`)]).toEqual([false, false]);
+  test("runs nothing of it within 5 s, and nothing when it starts again", async () => {
+    const pulled: Awaited<ReturnType<typeof pullUnderRunner>>[] = [];
+    for (const vector of table.PULLED) pulled.push(await pullUnderRunner(vector));
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    for (const { name, hasRun, up } of pulled) {
+      expect.soft(hasRun(), name).toBe(false);
       up.signal("SIGTERM");
       await up.ended;
-      await runHere(["list"], { cwd });
-      expect([existsSync(mark), existsSync(`${mark}-prompt`)]).toEqual([false, false]);
-    },
-  );
+    }
+    const again = ["up", "--for", "2s", "--agent-cmd", "cat"];
+    await Promise.all(pulled.map(({ cwd }) => runLoop(again, { cwd })));
+    for (const { name, hasRun } of pulled) expect.soft(hasRun(), `${name}, again`).toBe(false);
+  });
 
   test("the same file runs if a person writes it and trusts it", async () => {
     const cwd = makeRepository();

@@ -158,12 +158,16 @@ describe("H2 before trust", () => {
 
 describe("H4 J4 never out of the project", () => {
   test.each([
-    ["files of the engine that are links", table.LINKS],
+    ["files that are links", table.LINKS],
+    [
+      "files that are links, except those that are read first",
+      table.LINKS.filter(({ name }) => table.isReadLater(name)),
+    ],
     ["logs and records with a second name", table.LOGS],
     ["the journal and tasks.json as links", table.ENGINE_LINKS],
   ])("%s", async (_, vectors) => {
     const world = plantAll(vectors);
-    await expectHarmless(world);
+    await expectHarmless(world, { isBrief: true });
     const planted = plantAll(vectors);
     expectLive(vectors, planted);
   });
@@ -172,13 +176,14 @@ describe("H4 J4 never out of the project", () => {
     "%s",
     async (_, vector) => {
       const world = plantAll([vector]);
-      await expectHarmless(world, { commands: [...BRIEF, ...ACTING] });
+      await expectHarmless(world, { commands: [...BRIEF, ...ACTING], isBrief: true });
       expectLive([vector], world);
     },
   );
 
   test.each([
-    ["any file", table.PIPES, [...BRIEF, ...ACTING]],
+    ["any file", table.PIPES, BRIEF.filter((args) => args.length < 3)],
+    ["any file that is read later", table.PIPES.filter(table.isReadLater), [...BRIEF, ...ACTING]],
     ["the journal, tasks.json or runs", table.ENGINE_PIPES, BRIEF.filter((args) => args.length < 3)],
   ])("a pipe in place of %s blocks nothing", async (_, pipes, typed) => {
     const world = plantAll([]);
@@ -189,7 +194,7 @@ describe("H4 J4 never out of the project", () => {
       ["backlog", "import", "SPEC.md"],
     ];
     const commands = [...typed, ...files];
-    await expectHarmless(world, { isApart: true, commands });
+    await expectHarmless(world, { isApart: true, isBrief: true, commands });
     const [first = ""] = pipes;
     const read = () => execFileSync("cat", [join(world.cwd, first)], { timeout: 300 });
     if (existsSync(join(world.cwd, first))) expect(read).toThrow(/ETIMEDOUT/);
@@ -205,6 +210,18 @@ test("H5 nothing that a terminal obeys is printed", async () => {
     expect(
       JSON.stringify(JSON.parse(`[${readFileSync(join(world.cwd, file), "utf8").split("\n", 1)[0]}]`)),
     ).toMatch(/\\u001b/);
+});
+
+test("H5 nor when tasks.json of the person's own loops asks for a command", async () => {
+  const cwd = makeRepository();
+  await create(cwd, "1h", "mine", "--no-now");
+  const task = { id: "abcd1234", prompt: table.NASTY, everyMs: 1_000, expect: `touch x${table.NASTY}` };
+  writeFileSync(join(cwd, ".loop", "tasks.json"), JSON.stringify({ tasks: [task] }));
+  for (const args of [["list"], ["trust"], ["doctor"], ["5m", "more", "--no-now"]]) {
+    const { stdout, stderr } = await runHere(args, { cwd });
+    expect.soft(HIDDEN.exec(`${stdout}${stderr}`)?.[0], args.join(" ")).toBeUndefined();
+  }
+  expect((await runHere(["list"], { cwd })).stderr).toContain("that you have not trusted: touch x");
 });
 
 /** A clone with a task of its own and a live runner. Upstream commits the vector, and the person pulls. */

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { LoopError, reasonOf, surroundingsError } from "../../errors.ts";
-import { createOnce, errorCode, fsyncDir, orNull, tryToCreate } from "../../system/files.ts";
+import { createOnce, errorCode, fsyncDir, orNull, tryToCreate, writeAtomic } from "../../system/files.ts";
 import { checkFolder, isInside } from "../../system/inside.ts";
 import { claimOrigin, refuseForeign } from "../signed/origin.ts";
 import type { Signer } from "../signed/signer.ts";
@@ -84,9 +84,15 @@ export function claimLoopDir(dir: string): Signer {
   checkDir(dir);
   refuseForeign(dir);
   makePrivate(dir);
-  const ignore = join(dir, ".gitignore");
-  if (!existsSync(ignore)) createOnce(ignore, GITIGNORE);
+  hideFromGit(join(dir, ".gitignore"));
   return claimOrigin(dir);
+}
+
+/** A pipe of this name would block every git command, and git does not read a link. */
+function hideFromGit(ignore: string): void {
+  const stat = lstatSync(ignore, { throwIfNoEntry: false });
+  if (stat === undefined) createOnce(ignore, GITIGNORE);
+  else if (!stat.isFile() && !stat.isDirectory()) writeAtomic(ignore, GITIGNORE, false);
 }
 
 /** No other user may read or change what loops do. A drive without permissions keeps its own. */

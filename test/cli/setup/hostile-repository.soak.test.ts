@@ -2,40 +2,29 @@
  * A hostile repository: everything that was tried is a row in `fixtures/hostile-vectors.ts`. A person who clones or
  * unpacks it types every command except `loop trust --yes`. Nothing of the repository runs, nothing outside the project
  * changes, no command hangs, and each answers with sentences. Every row is also shown to be live.
+ *
+ * Links and pipes in place of files: `hostile-files.soak.test.ts`. A pull under a live runner: `hostile-pull.soak.test.ts`.
  */
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { FOREIGN } from "../../../src/store/signed/origin.ts";
 import { ran, VECTORS } from "../../git/vectors.ts";
-import { create, runLoop, startLoop } from "../../support/cli.ts";
+import { create, runLoop } from "../../support/cli.ts";
 import { runHere } from "../../support/here.ts";
-import { until } from "../../support/until.ts";
 import * as table from "./fixtures/hostile-vectors.ts";
 import {
   ACTING,
   BRIEF,
+  expectHarmless,
   expectLive,
   git,
   HIDDEN,
   LOOKING,
   makeRepository,
   plantAll,
-  quoted,
   runByHand,
-  typeAll,
-  type World,
 } from "./fixtures/hostile-world.ts";
-
-/** Nothing ran, and everything outside is as it was. */
-async function expectHarmless(world: World, options: Parameters<typeof typeAll>[1] = {}) {
-  const before = world.outside();
-  const told = await typeAll(world, options);
-  expect.soft(world.marks(), "commands that ran").toEqual([]);
-  expect.soft(world.outside(), "what is outside the project").toEqual(before);
-  return told;
-}
 
 test("H2 there are more than 150 vectors, each with its own name", () => {
   const { LOOPS, SETTINGS, CLIENTS, PROGRAMS, LINKS, LOGS, ENGINE_LINKS, INSTEAD_OF_FOLDER, GIT, PULLED } =
@@ -132,9 +121,7 @@ describe("H2 before trust", () => {
     if (spot === undefined) throw new Error("no vector");
     const env = { PATH: table.hostilePath(world.cwd), ...table.hostileVariables(spot) };
     // the commands of the person's own checks and agents are found as in a shell, so they are full paths here
-    const commands = [...LOOKING, ...ACTING].filter(
-      (args) => !args.includes("true") && !args.includes("cat"),
-    );
+    const commands = [...BRIEF, ...ACTING].filter((args) => !args.includes("true") && !args.includes("cat"));
     await expectHarmless(world, { env, commands, agent: "/bin/cat" });
     expectLive(table.PROGRAMS, world);
   });
@@ -153,51 +140,6 @@ describe("H2 before trust", () => {
       expect.arrayContaining(["core.fsmonitor", "filter.clean", "include.path"]),
     );
     expectLive(table.GIT, world);
-  });
-});
-
-describe("H4 J4 never out of the project", () => {
-  test.each([
-    ["files that are links", table.LINKS],
-    [
-      "files that are links, except those that are read first",
-      table.LINKS.filter(({ name }) => table.isReadLater(name)),
-    ],
-    ["logs and records with a second name", table.LOGS],
-    ["the journal and tasks.json as links", table.ENGINE_LINKS],
-  ])("%s", async (_, vectors) => {
-    const world = plantAll(vectors);
-    await expectHarmless(world, { isBrief: true });
-    const planted = plantAll(vectors);
-    expectLive(vectors, planted);
-  });
-
-  test.each(table.INSTEAD_OF_FOLDER.map((vector) => [vector.name, vector] as const))(
-    "%s",
-    async (_, vector) => {
-      const world = plantAll([vector]);
-      await expectHarmless(world, { commands: [...BRIEF, ...ACTING], isBrief: true });
-      expectLive([vector], world);
-    },
-  );
-
-  test.each([
-    ["any file", table.PIPES, BRIEF.filter((args) => args.length < 3)],
-    ["any file that is read later", table.PIPES.filter(table.isReadLater), [...BRIEF, ...ACTING]],
-    ["the journal, tasks.json or runs", table.ENGINE_PIPES, BRIEF.filter((args) => args.length < 3)],
-  ])("a pipe in place of %s blocks nothing", async (_, pipes, typed) => {
-    const world = plantAll([]);
-    for (const path of pipes) table.makePipe(join(world.cwd, path));
-    const files = [
-      ["until", "--prompt-file", "SPEC.md", "--dry-run"],
-      ["until", "x", "--steps", "SPEC.md", "--dry-run"],
-      ["backlog", "import", "SPEC.md"],
-    ];
-    const commands = [...typed, ...files];
-    await expectHarmless(world, { isApart: true, isBrief: true, commands });
-    const [first = ""] = pipes;
-    const read = () => execFileSync("cat", [join(world.cwd, first)], { timeout: 300 });
-    if (existsSync(join(world.cwd, first))) expect(read).toThrow(/ETIMEDOUT/);
   });
 });
 
@@ -222,55 +164,4 @@ test("H5 nor when tasks.json of the person's own loops asks for a command", asyn
     expect.soft(HIDDEN.exec(`${stdout}${stderr}`)?.[0], args.join(" ")).toBeUndefined();
   }
   expect((await runHere(["list"], { cwd })).stderr).toContain("that you have not trusted: touch x");
-});
-
-/** A clone with a task of its own and a live runner. Upstream commits the vector, and the person pulls. */
-async function pullUnderRunner(vector: (typeof table.PULLED)[number]) {
-  const upstream = makeRepository();
-  vector.before?.(upstream);
-  const cwd = makeRepository();
-  rmSync(cwd, { recursive: true });
-  git(dirname(cwd), "clone", "-q", "--recurse-submodules", upstream, cwd);
-  await create(cwd, "1h", "mine", "--no-now");
-  const mark = join(dirname(cwd), "PWNED");
-  const up = startLoop(["up", "--agent-cmd", `cat > ${quoted(`${mark}-prompt`)}`], { cwd });
-  await until(() => existsSync(join(cwd, ".loop", "loop.lock")), "the runner holds the lease");
-  vector.plant(upstream, `touch ${quoted(mark)}`);
-  git(upstream, "add", "-A", "-f");
-  git(upstream, "commit", "-qm", "hostile");
-  await vector.pull(cwd);
-  const hasRun = () => existsSync(mark) || existsSync(`${mark}-prompt`);
-  return { name: vector.name, cwd, up, hasRun };
-}
-
-describe("H2 a pull under a live runner", () => {
-  test("runs nothing of it within 5 s, and nothing when it starts again", async () => {
-    const pulled: Awaited<ReturnType<typeof pullUnderRunner>>[] = [];
-    for (const vector of table.PULLED) pulled.push(await pullUnderRunner(vector));
-    await new Promise((resolve) => setTimeout(resolve, 5_000));
-    for (const { name, hasRun, up } of pulled) {
-      expect.soft(hasRun(), name).toBe(false);
-      up.signal("SIGTERM");
-      await up.ended;
-    }
-    const again = ["up", "--for", "2s", "--agent-cmd", "cat"];
-    await Promise.all(pulled.map(({ cwd }) => runLoop(again, { cwd })));
-    for (const { name, hasRun } of pulled) expect.soft(hasRun(), `${name}, again`).toBe(false);
-  });
-
-  test("the same file runs if a person writes it and trusts it", async () => {
-    const cwd = makeRepository();
-    await create(cwd, "1h", "mine", "--no-now");
-    const mark = join(dirname(cwd), "PWNED");
-    const task = {
-      id: "abcd1234",
-      prompt: "theirs",
-      everyMs: 1_000,
-      expect: `touch ${JSON.stringify(mark)}`,
-    };
-    writeFileSync(join(cwd, ".loop", "tasks.json"), JSON.stringify({ tasks: [task] }));
-    expect((await runHere(["trust", "--yes"], { cwd })).code).toBe(0);
-    await runLoop(["up", "--for", "3s", "--agent-cmd", "cat"], { cwd });
-    expect(existsSync(mark)).toBe(true);
-  });
 });

@@ -1,7 +1,9 @@
 /** Links, second names, pipes and devices where a hostile repository should have files (`hostile-repository.soak.test.ts`). */
 import { execFileSync } from "node:child_process";
-import { join } from "node:path";
+import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { runHere } from "../../support/here.ts";
 import * as table from "./fixtures/hostile-vectors.ts";
 import { ACTING, BRIEF, expectHarmless, expectLive, plantAll } from "./fixtures/hostile-world.ts";
 
@@ -47,5 +49,20 @@ describe("H4 J4 never out of the project", () => {
     ];
     const commands = [...typed, ...files];
     await expectHarmless(world, { isApart: true, isBrief: true, commands });
+  });
+
+  test("a file of 5 GB is a sentence", async () => {
+    for (const [path, commands] of table.HUGE) {
+      const world = plantAll([]);
+      mkdirSync(dirname(join(world.cwd, path)), { recursive: true });
+      writeFileSync(join(world.cwd, path), "");
+      truncateSync(join(world.cwd, path), 5 * 1024 ** 3);
+      for (const args of commands) {
+        const { stdout, stderr } = await runHere(args, { cwd: world.cwd });
+        const said = `${path}: loop ${args.join(" ")}`;
+        if (path.endsWith("origin")) expect.soft(stderr, said).not.toMatch(/loop:/);
+        else expect.soft(`${stdout}${stderr}`, said).toContain("is larger than 256 MB.");
+      }
+    }
   });
 });

@@ -46,6 +46,7 @@ test("H2 there are more than 150 vectors, each with its own name", () => {
     ...table.WRONG_SETTINGS.map(([name]) => `config.json with ${name}`),
     ...Object.keys(VECTORS).map((name) => `git: ${name}`),
     ...[...table.PIPES, ...table.ENGINE_PIPES].map((path) => `${path} is a pipe`),
+    ...table.HUGE.map(([path]) => `${path} has 5 GB`),
     ...table.TEXTS.map(({ name }) => `a terminal obeys ${name}`),
   ];
   expect(new Set(names).size).toBe(names.length);

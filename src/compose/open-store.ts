@@ -7,10 +7,13 @@ import { ensureLoopDir } from "../store/folder/loop-dir.ts";
 import type { FolderOptions } from "../store/folder/opened-folder.ts";
 import { createSessions } from "../store/folder/session-records.ts";
 
+const AT_WORK = "another git is at work here (if none is, remove its index.lock)";
+
 /** `dir` is the project's `.loop`. Creates nothing: the folder must exist before the first commit. */
 export function openStore(dir: string, options: FolderOptions): Store {
   const tracked = async () => {
-    const { trackedEngineFiles } = await import("../git/tracked.ts");
+    const { isGitAtWork, trackedEngineFiles } = await import("../git/tracked.ts");
+    if (await isGitAtWork(dirname(dir))) return { files: [], problem: AT_WORK };
     return trackedEngineFiles(dirname(dir));
   };
   return Object.assign(new FolderStore(dir, { tracked, ...options }), {

@@ -65,6 +65,9 @@ function temporaryFor(path: string): string {
 export const NO_LINK = constants.O_NOFOLLOW ?? 0;
 const NO_WAIT = constants.O_NONBLOCK ?? 0;
 
+/** No file that we read whole is larger. An archive may contain a file of terabytes without content. */
+const MOST_BYTES = 256 * 1024 * 1024;
+
 /** Opens a file of ours. Throws a sentence if the name belongs to something else. Without O_TRUNC, which acts first. */
 export function openOwn(path: string, flags: number): number {
   return open(path, flags | NO_LINK, true).fd;
@@ -117,7 +120,7 @@ export function takeOver(path: string): string {
 /** The text of a file of ours; null: no such file. Throws a sentence, or an error of the system for a link or a folder. */
 export function readIfThere(path: string): string | null {
   const fd = nullOn("ENOENT", () => openOwn(path, constants.O_RDONLY));
-  return fd === null ? null : textOf(fd);
+  return fd === null ? null : (textOf(fd, MOST_BYTES) ?? refuseSize(path));
 }
 
 export function readSmall(path: string): string | null {
@@ -130,14 +133,14 @@ export function readSmallFile(path: string, maxBytes: number): string | null {
 }
 
 /** The text of a file that belongs to the project or to another program, whoever owns it. null: none, a link, or too large. */
-export function readAnyones(path: string, maxBytes = Number.POSITIVE_INFINITY): string | null {
+export function readAnyones(path: string, maxBytes = MOST_BYTES): string | null {
   return orNull(() => textOf(openPlain(path, constants.O_RDONLY | NO_LINK), maxBytes));
 }
 
 /** The text of a file outside the project: dotfile managers keep files as links. null: no such file. */
 export function readThroughLinks(path: string): string | null {
   const fd = nullOn("ENOENT", () => openPlain(path, constants.O_RDONLY));
-  return fd === null ? null : textOf(fd);
+  return fd === null ? null : (textOf(fd, MOST_BYTES) ?? refuseSize(path));
 }
 
 /** The bytes of a plain file, whoever owns it. */
@@ -150,7 +153,11 @@ export function readBytes(path: string): Buffer {
   }
 }
 
-function textOf(fd: number, maxBytes = Number.POSITIVE_INFINITY): string | null {
+function refuseSize(path: string): never {
+  throw surroundingsError(`${path} is larger than 256 MB.`, "Remove it.");
+}
+
+function textOf(fd: number, maxBytes: number): string | null {
   try {
     return fstatSync(fd).size <= maxBytes ? readFileSync(fd, "utf8") : null;
   } finally {
@@ -180,6 +187,7 @@ export function readAfter(path: string, offset: number, tail: Buffer): Buffer | 
   const { fd, stat } = file;
   try {
     const from = offset - tail.length;
+    if (stat.size - from > MOST_BYTES) refuseSize(path);
     const bytes = Buffer.allocUnsafe(Math.max(0, stat.size - from));
     const read = bytes.length === 0 ? 0 : readSync(fd, bytes, 0, bytes.length, from);
     if (!bytes.subarray(0, Math.min(read, tail.length)).equals(tail)) return null;
@@ -189,19 +197,22 @@ export function readAfter(path: string, offset: number, tail: Buffer): Buffer | 
   }
 }
 
+/** Like `openOwn`, to change the file in place. Throws a sentence if it has a second name, which may be outside the project. */
+export function openToChange(path: string, flags: number): number {
+  const { fd, stat } = open(path, flags | NO_LINK, true);
+  if (stat.nlink <= 1) return fd;
+  closeSync(fd);
+  throw surroundingsError(`${path} is a hard link: the file has a second name.`, "Replace it with a copy.");
+}
+
 /**
  * Adds text to a log of ours, which people may have written first. Creates it if it is missing. Takes away the permission
- * of other users to write. Throws a sentence if the file has a second name: that may be a file outside the project.
+ * of other users to write.
  */
 export function appendTo(path: string, text: string): void {
-  const fd = openOwn(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
+  const fd = openToChange(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
   try {
-    const { nlink, mode } = fstatSync(fd);
-    if (nlink > 1)
-      throw surroundingsError(
-        `${path} is a hard link: the file has a second name.`,
-        "Replace it with a copy.",
-      );
+    const { mode } = fstatSync(fd);
     if ((mode & 0o022) !== 0) fchmodSync(fd, mode & 0o755);
     writeSync(fd, text);
   } finally {

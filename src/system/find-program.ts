@@ -97,7 +97,15 @@ function ownPlaces(env: NodeJS.ProcessEnv, folder: string): (path: string) => bo
   const places = [project, top, checkoutOf(top), `${checkoutOf(top)}.worktrees`, folder];
   const own = places.filter((place) => !isBelow(place, home));
   if (isBelow(project, home)) return (path) => path.includes("/node_modules/.bin");
-  return (path) => own.some((place) => isBelow(place, path) || isBelow(place, realOf(path)));
+  return (path) =>
+    isPackagesAbove(project, path) ||
+    own.some((place) => isBelow(place, path) || isBelow(place, realOf(path)));
+}
+
+/** `npm run` puts the packages of every folder above on the PATH, also of an unpacked archive without git. */
+function isPackagesAbove(project: string, path: string): boolean {
+  const at = path.lastIndexOf("/node_modules/.bin");
+  return at !== -1 && isBelow(realOf(path.slice(0, at) || "/"), project);
 }
 
 /** The checkout that a linked work tree belongs to. */

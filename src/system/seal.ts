@@ -11,6 +11,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import type { FoundBy } from "../core/base.ts";
 import { orNull } from "./files.ts";
+import { findProgram } from "./find-program.ts";
 
 export interface Seal {
   readonly value: number;
@@ -77,10 +78,12 @@ export function foundByHere(): FoundBy {
 function trySealing(shell: string): Sealing {
   if (process.platform !== "linux") return { foundBy: "group", ...UNSEALED };
   if (isSealed()) return { foundBy: "marks", ...UNSEALED };
-  const setpriv = SETPRIV.find((path) => existsSync(path)) ?? "setpriv";
+  // never a program of the project
+  const setpriv =
+    SETPRIV.find((path) => existsSync(path)) ?? findProgram("setpriv", process.env) ?? "/setpriv";
   const before = canRaise(readProc("self", "status") ?? "") ? [setpriv, ...WITHOUT_CAPABILITY] : [];
   const seal = sealOf("a try");
-  const script = `${setSeal(seal)}; exec cat /proc/self/limits /proc/self/status`;
+  const script = `${setSeal(seal)}; command -p cat /proc/self/limits /proc/self/status`;
   const [program = shell, ...args] = [...before, shell, "-c", script];
   // loaded late: it is slow, and most commands never need it
   const { execFileSync } = process.getBuiltinModule("node:child_process");

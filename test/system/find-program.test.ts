@@ -47,6 +47,16 @@ test("J6 finds the program that a shell would start, but no folder, plain file o
 });
 
 describe("J6 the project's folders do not count", () => {
+  test("nor the packages of a folder above, in an archive without git", () => {
+    put("archive/node_modules/.bin/tool");
+    put("archive/packages/x/file");
+    const env = envOf("archive/node_modules/.bin", "usr");
+    expect(findProgram("tool", env, at("archive/packages/x"))).toBeNull();
+    const [outside, other] = [put("usr/tool"), put("other/node_modules/.bin/tool")];
+    expect(findProgram("tool", env, at("archive/packages/x"))).toBe(outside);
+    expect(findProgram("tool", envOf("other/node_modules/.bin"), at("archive/packages/x"))).toBe(other);
+  });
+
   test("also from a subfolder, and with a program of the same name behind them", () => {
     put("repo/node_modules/.bin/tool");
     put("repo/packages/x/file");

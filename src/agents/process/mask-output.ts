@@ -6,7 +6,7 @@ import { closeSync, constants, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { filledLabel, type Mask, NO_MASK } from "../../core/secrets/mask.ts";
 import { createMaskStream } from "../../core/secrets/mask-stream.ts";
-import { lookAt, openOwn } from "../../system/files.ts";
+import { lookAt, openToChange } from "../../system/files.ts";
 import { currentMask } from "../../system/secrets.ts";
 import { quietly } from "../quietly.ts";
 import { type OutputFile, readOutput } from "./run-folder.ts";
@@ -29,7 +29,7 @@ export function takeOutput(folder: string, name: OutputFile, capBytes: number): 
 
 /** Never throws: a file that cannot be changed stays as the agent wrote it. */
 function maskFile(mask: Mask, path: string): void {
-  const file = quietly(() => openOwn(path, constants.O_RDWR));
+  const file = quietly(() => openToChange(path, constants.O_RDWR));
   if (file === null) return;
   quietly(() => maskBytes(mask, file));
   closeSync(file);

@@ -30,6 +30,7 @@ import {
   isOwn,
   lookAt,
   openOwn,
+  openToChange,
   readEndOf,
   readSmallFile,
   writeAtomic,
@@ -109,7 +110,7 @@ export function cutOutputs(folder: string, maxBytes: number): void {
   for (const name of OUTPUTS)
     quietly(() => {
       if (lookAt(join(folder, name)).size <= maxBytes) return;
-      const file = openOwn(join(folder, name), constants.O_WRONLY);
+      const file = openToChange(join(folder, name), constants.O_WRONLY);
       try {
         ftruncateSync(file, maxBytes);
       } finally {

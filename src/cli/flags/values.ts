@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { MAX_BUDGET_USD } from "../../core/cost/limits.ts";
 import { parseDuration } from "../../core/task/interval.ts";
 import { usageError } from "../../errors.ts";
+import { readThroughLinks } from "../../system/files.ts";
 import { currentMask } from "../../system/secrets.ts";
 
 export function durationFlag(name: string, text: string | undefined): number | undefined {
@@ -69,12 +70,16 @@ export function oneOf<T extends string>(
   return found;
 }
 
-/** The content of the file; "-" is stdin. */
+/** The content of the file; "-" is stdin. The shell's `<(command)` is a pipe below /dev; another pipe would block. */
 export function fileFlag(name: string, file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
+  let text: string | null;
   try {
-    return readFileSync(file === "-" ? 0 : file, "utf8");
+    const isStream = file === "-" || file.startsWith("/dev/");
+    text = isStream ? readFileSync(file === "-" ? 0 : file, "utf8") : readThroughLinks(file);
   } catch (error) {
-    throw usageError(`${name}: cannot read ${file}: ${(error as Error).message}.`);
+    throw usageError(`${name}: cannot read ${file}: ${(error as Error).message.replace(/\.$/, "")}.`);
   }
+  if (text === null) throw usageError(`${name}: cannot read ${file}: there is no such file.`);
+  return text;
 }

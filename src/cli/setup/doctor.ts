@@ -29,8 +29,8 @@ export async function doctorCommand(flags: ProjectFlags, io: Io): Promise<number
   const project = projectFolder(flags);
   const { env } = process;
   const findings = [
-    await examineNode(env),
-    examineGit(env),
+    await examineNode(env, project),
+    examineGit(env, project),
     examineProcesses(),
     ...(await examineClient({ project, env, version: VERSION })),
     ...examineClients(aroundOf(project)),
@@ -43,11 +43,11 @@ export async function doctorCommand(flags: ProjectFlags, io: Io): Promise<number
 }
 
 /** The plugin starts the `node` of the PATH, which may differ from the one that runs this command. */
-async function examineNode(env: NodeJS.ProcessEnv): Promise<Finding> {
+async function examineNode(env: NodeJS.ProcessEnv, project: string): Promise<Finding> {
   const isWindows = process.platform === "win32";
   const { path, reason } = isWindows
     ? { path: process.execPath, reason: "" }
-    : lookForProgram("node", env, process.cwd());
+    : lookForProgram("node", env, project);
   if (path === null)
     return broken("node", `${reason}, where the plugin looks for it`, "Add Node to the PATH.");
   const isThis = path === process.execPath;
@@ -61,9 +61,9 @@ async function examineNode(env: NodeJS.ProcessEnv): Promise<Finding> {
   return ok("node", `${version} (${path})`);
 }
 
-function examineGit(env: NodeJS.ProcessEnv): Finding {
+function examineGit(env: NodeJS.ProcessEnv, project: string): Finding {
   if (process.platform === "win32") return ok("git", "not checked on Windows");
-  const { path, reason } = lookForProgram("git", env, process.cwd());
+  const { path, reason } = lookForProgram("git", env, project);
   return path === null
     ? note("git", `${reason}, so there are no checkpoints and no rollback`, "Install git.")
     : ok("git", path);

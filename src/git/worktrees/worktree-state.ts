@@ -5,15 +5,16 @@
  * 2. All its files are committed. If it was interrupted while it was created or removed, files may be missing. The files
  *    of a merge do not count, because no agent works there.
  * 3. Every commit is reachable from its target branch or from the checked-out branch.
+ * 4. The folder is a worktree of this repository by its own word too, not only by the record.
  */
 import { existsSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import { join, sep } from "node:path";
+import { dirname, join, resolve, sep } from "node:path";
 import { readAnyones } from "../../system/files.ts";
 import { isAlive } from "../../system/process.ts";
 import { FILES } from "../checkpoints/stage.ts";
 import { changedNames } from "../diff.ts";
-import { commitOf, type Git, mustSucceed, readable, wordsOf } from "../git-process.ts";
+import { commitOf, type Git, mustSucceed, readable, realFolder, wordsOf } from "../git-process.ts";
 import { openWorkTree, projectIn, treeOfFiles, type WorkTree } from "./worktree-place.ts";
 import { adminDirOf, type WorktreeRecord } from "./worktree-record.ts";
 
@@ -122,14 +123,14 @@ function processIn(folder: string): string | null {
 }
 
 /** A sentence about what could be lost; null: nothing. */
-async function dirtOf(
-  { repository }: WorkTree,
-  record: WorktreeRecord,
-  mayMiss: boolean,
-): Promise<string | null> {
+async function dirtOf(place: WorkTree, record: WorktreeRecord, mayMiss: boolean): Promise<string | null> {
+  const { repository } = place;
   const admin = adminDirOf(repository.commonDir, record);
-  if (record.kind === "merge" && isMergesOwn(admin, record)) return null;
-  if (isHardlyThere(record.path)) return null;
+  const isLinked = admin !== null && isLinkedTo(admin, record.path);
+  if (isLinked || isPlacedByUs(place, record.path)) {
+    if (record.kind === "merge" && isMergesOwn(admin, record)) return null;
+    if (isHardlyThere(record.path)) return null;
+  }
   if (admin === null) return "Git does not list its folder as a worktree of this repository.";
   // the commits of submodules exist only in this folder
   if (existsSync(join(admin, "modules"))) return "It has submodules.";
@@ -137,7 +138,20 @@ async function dirtOf(
     return "A merge or rebase is in progress in it.";
   const own = await openWorkTree(repository.git.in(record.path));
   if (own.top !== record.path) return "Its folder is not a separate worktree.";
+  if (!isLinked) return "Its folder belongs to another repository.";
   return changesIn(own, mayMiss);
+}
+
+/** An agent or an archive can write records and git's list, which may name any folder. The folder itself must agree. */
+function isLinkedTo(admin: string, path: string): boolean {
+  const [, link] = /^gitdir: (.+)$/m.exec(readAnyones(join(path, ".git")) ?? "") ?? [];
+  return link !== undefined && realFolder(resolve(path, link)) === realFolder(admin);
+}
+
+/** For a worktree that was interrupted before git linked it. */
+function isPlacedByUs({ repository, top }: WorkTree, path: string): boolean {
+  const checkouts = [top, dirname(repository.commonDir)];
+  return checkouts.some((checkout) => realFolder(`${checkout}.worktrees`) === dirname(path));
 }
 
 function cannotLook(reason: unknown): string {

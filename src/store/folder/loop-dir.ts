@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { LoopError, reasonOf, surroundingsError } from "../../errors.ts";
-import { createOnce, errorCode, fsyncDir, orNull, tryToCreate } from "../../system/files.ts";
+import { createOnce, errorCode, fsyncDir, orNull, tryToCreate, writeAtomic } from "../../system/files.ts";
 import { checkFolder, isInside } from "../../system/inside.ts";
 import { claimOrigin, refuseForeign } from "../signed/origin.ts";
 import type { Signer } from "../signed/signer.ts";
@@ -41,10 +41,14 @@ export function folderIdentity(dir: string): string | null {
 
 /** Checks an existing `.loop`; false: there is none. Throws when it is not usable. */
 export function checkLoopDir(project: string): boolean {
-  const dir = join(project, ".loop");
+  return checkDir(join(project, ".loop"));
+}
+
+/** Like `checkLoopDir`, for the folder itself. */
+export function checkDir(dir: string): boolean {
   const stat = lstatSync(dir, { throwIfNoEntry: false });
   if (stat === undefined) return false;
-  if (stat.isSymbolicLink()) refuseOutside(project, dir);
+  if (stat.isSymbolicLink()) refuseOutside(dirname(dir), dir);
   checkFolder(dir, stat.isSymbolicLink() ? statSync(dir) : stat);
   return true;
 }
@@ -77,11 +81,18 @@ export function ensureLoopDir(project: string): string {
 
 /** Call before any write to the folder: it makes the folder one of this user's and hides the files from git. */
 export function claimLoopDir(dir: string): Signer {
+  checkDir(dir);
   refuseForeign(dir);
   makePrivate(dir);
-  const ignore = join(dir, ".gitignore");
-  if (!existsSync(ignore)) createOnce(ignore, GITIGNORE);
+  hideFromGit(join(dir, ".gitignore"));
   return claimOrigin(dir);
+}
+
+/** A pipe of this name would block every git command, and git does not read a link. */
+function hideFromGit(ignore: string): void {
+  const stat = lstatSync(ignore, { throwIfNoEntry: false });
+  if (stat === undefined) createOnce(ignore, GITIGNORE);
+  else if (!stat.isFile() && !stat.isDirectory()) writeAtomic(ignore, GITIGNORE, false);
 }
 
 /** No other user may read or change what loops do. A drive without permissions keeps its own. */

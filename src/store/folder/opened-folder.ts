@@ -1,10 +1,9 @@
 /** An open `.loop` folder: its journal, and the check before every write. */
 import { statSync } from "node:fs";
-import { checkFolder } from "../../system/inside.ts";
 import type { LineVerdict } from "../journal/admission.ts";
 import { Journal, type JournalOptions } from "../journal/journal.ts";
 import type { Signer } from "../signed/signer.ts";
-import { claimLoopDir, folderIdentity, whileReading, whileWriting } from "./loop-dir.ts";
+import { checkDir, claimLoopDir, folderIdentity, whileReading, whileWriting } from "./loop-dir.ts";
 
 interface Tracked {
   readonly files: readonly string[];
@@ -30,8 +29,7 @@ export class OpenedFolder {
   #claimed: { readonly folder: string; readonly signer: Signer } | null = null;
 
   constructor(dir: string, options: FolderOptions) {
-    const stat = statSync(dir, { throwIfNoEntry: false });
-    if (stat !== undefined) checkFolder(dir, stat);
+    checkDir(dir);
     this.dir = dir;
     this.now = options.now;
     this.say = options.say;

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { LoopId } from "../../core/loop.ts";
+import { cleanLine } from "../../core/text/clean.ts";
 import type { HandRequest, HandRequests, HandTask, WantedTask } from "../../ports/requests.ts";
 import { quarantineTasksFile, readTasksFile, type TasksFileState } from "../files/tasks-file.ts";
 import { openSigner, originOf } from "../signed/origin.ts";
@@ -97,7 +98,7 @@ export class FolderRequests implements HandRequests {
     const why =
       problem === null
         ? await this.#untrusted()
-        : `Git does not tell whether it tracks .loop/tasks.json, so its changes do not count: ${problem}.`;
+        : `Changes of .loop/tasks.json wait, because git does not tell whether it tracks the file: ${problem}.`;
     if (why !== null && this.#told !== text) this.#folder.say(why);
     this.#told = why === null ? null : text;
     return why !== null;
@@ -106,7 +107,7 @@ export class FolderRequests implements HandRequests {
   async #untrusted(): Promise<string | null> {
     const [first] = await this.untrustedCommands();
     if (first === undefined) return null;
-    return `tasks.json asks to run a command that you have not trusted: \`${first.command}\`. To see and trust it, type: loop trust`;
+    return `tasks.json asks to run a command that you have not trusted: \`${cleanLine(first.command)}\`. To see and trust it, type: loop trust`;
   }
 
   async untrustedCommands(): Promise<readonly { readonly path: string; readonly command: string }[]> {

@@ -4,7 +4,7 @@
  */
 import { closeSync, constants, fstatSync, readdirSync, statSync } from "node:fs";
 import type { LedgerEntry } from "../../core/cost/ledger.ts";
-import { nullOn, openOwn, readAfter } from "../../system/files.ts";
+import { nullOn, openToChange, readAfter } from "../../system/files.ts";
 import { NO_BYTES, segmentNumbers, tailBytes, writeLine } from "../journal/segment.ts";
 import { segmentPath } from "../journal/segment-path.ts";
 import { decodeLedgerEntry } from "./ledger-line.ts";
@@ -79,7 +79,7 @@ function openNewest(dir: string, segmentBytes: number): number {
 }
 
 function open(path: string, flags: number): number {
-  return openOwn(path, constants.O_RDWR | constants.O_APPEND | flags);
+  return openToChange(path, constants.O_RDWR | constants.O_APPEND | flags);
 }
 
 function entriesOf(bytes: Buffer): LedgerEntry[] {

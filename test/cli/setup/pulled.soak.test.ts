@@ -98,7 +98,7 @@ describe("H2 after git pull", () => {
     execFileSync("chown", ["nobody", cwd]);
     const { stderr } = await runLoop(UP, { cwd });
     expect(stderr).toContain(
-      "Git does not tell whether it tracks .loop/tasks.json, so its changes do not count",
+      "Changes of .loop/tasks.json wait, because git does not tell whether it tracks the file",
     );
     expect((await listOf(cwd)).tasks.map(({ prompt }: { prompt: string }) => prompt)).toEqual(["mine"]);
   });

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { makeWorktree } from "../../../src/git/worktrees/worktree-making.ts";
 import type { WorktreeState } from "../../../src/git/worktrees/worktree-state.ts";
@@ -314,6 +314,22 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     });
     expect([(await clean(cwd)).removed, read(merge, "file")]).toEqual([[], ["1\n"]]);
     expect([read(precious, "file"), read(cwd, "a")]).toEqual([["1\n"], ["a 1\n"]]);
+    // git's own list of worktrees may be forged as well, and name another repository or an empty folder
+    const [other, empty] = [makeRepository(), join(dirname(cwd), "empty")];
+    mkdirSync(empty);
+    for (const path of [merge, other, empty]) {
+      const admin = join(cwd, ".git", "worktrees", basename(path));
+      mkdirSync(admin, { recursive: true });
+      writeFileSync(join(admin, "gitdir"), `${path}/.git\n`);
+      writeFileSync(join(admin, "HEAD"), git(cwd, "rev-parse", "HEAD"));
+      writeFileSync(join(admin, "commondir"), "../..\n");
+      if (path === merge) continue;
+      writeFileSync(recordOf(cwd, basename(path)), readFileSync(recordOf(cwd, id)));
+      changeRecord(cwd, basename(path), { id: basename(path), path, stage: "making", kind: "story" });
+    }
+    expect((await clean(cwd)).removed).toEqual([]);
+    expect([read(merge, "file"), read(other, "a"), readdirSync(empty)]).toEqual([["1\n"], ["a 1\n"], []]);
+    for (const path of [other, empty]) rmSync(recordOf(cwd, basename(path)));
     // a merge has no branch that could go with it
     changeRecord(cwd, "merge+x", { branch: "refs/heads/main" });
     writeFileSync(recordOf(cwd, id), "{");

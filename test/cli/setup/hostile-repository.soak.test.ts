@@ -164,5 +164,5 @@ test("H5 nor when tasks.json of the person's own loops asks for a command", asyn
     const { stdout, stderr } = await runHere(args, { cwd });
     expect.soft(HIDDEN.exec(`${stdout}${stderr}`)?.[0], args.join(" ")).toBeUndefined();
   }
-  expect((await runHere(["list"], { cwd })).stderr).toContain("that you have not trusted: touch x");
+  expect((await runHere(["list"], { cwd })).stderr).toContain("that you have not trusted: `touch x");
 });

@@ -10,10 +10,11 @@ const GROUPS = ["corpus", "kill", "soak", "figures"] as const;
 /** Tests with a real client of somebody else's, which `scripts/install-client.mjs` installs. */
 const REAL = ["test/real/**/*.test.ts", "test/**/*.real.test.ts"];
 
-/** Files that replace modules, or measure memory: each needs a process of its own. */
+/** Files that replace modules, measure memory or need a small heap: each needs a process of its own. */
 const MOCKING = [
   "test/cli/live/screen-view.test.ts",
   "test/engine/time/year.test.ts",
+  "test/core/text/width.test.ts",
   "test/cli/setup/doctor.test.ts",
   "test/store/signed/origin-race.test.ts",
   "test/store/folder/write-lock.test.ts",

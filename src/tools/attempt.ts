@@ -2,7 +2,6 @@
 import type { z } from "zod";
 import { maskAll } from "../core/secrets/mask.ts";
 import { LoopError, usageError } from "../errors.ts";
-import type { McpCall } from "../hosts/mcp/tool.ts";
 import type { Store } from "../ports/store.ts";
 import { currentMask } from "../system/secrets.ts";
 
@@ -27,7 +26,10 @@ export async function catchUp(
 }
 
 /** Left out by callers that never cancel. */
-export type ToolCall = Partial<Pick<McpCall, "signal" | "onProgress">>;
+export interface ToolCall {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (step: { readonly progress: number; readonly message?: string }) => void;
+}
 
 export async function attempt<S extends z.ZodType, T>(
   schema: S,

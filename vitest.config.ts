@@ -20,6 +20,9 @@ const MOCKING = [
   "test/store/folder/write-lock.test.ts",
 ];
 
+/** Real clients mostly wait. */
+const MANY = availableParallelism() * 2;
+
 const namesOf = (group: string) => `test/**/*.${group}.test.ts`;
 const project = (name: string, test: object) => ({ extends: true as const, test: { name, ...test } });
 
@@ -40,7 +43,7 @@ export default defineConfig({
       }),
       project("mocking", { include: MOCKING }),
       // a real client, driven through a terminal: one slow start of it is not our failure
-      project("real", { include: REAL, retry: 1 }),
+      project("real", { include: REAL, retry: 1, maxWorkers: MANY }),
       ...GROUPS.map((group) => project(group, { include: [namesOf(group)] })),
     ],
   },

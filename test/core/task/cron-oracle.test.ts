@@ -40,12 +40,12 @@ const expressions = fc
   .map((fields) => fields.join(" "));
 const moments = fc.integer({ min: Date.UTC(2000, 0, 1), max: Date.UTC(2099, 0, 1) });
 
-/** Skips expressions that name a value twice: the package refuses them, and cron does not. */
+/** Skips expressions that name a value twice, or a day that no month has: the package refuses them, and cron does not. */
 function parseByOracle(expression: string, at: number): CronExpression {
   try {
     return CronExpressionParser.parse(expression, { tz: "UTC", currentDate: new Date(at) });
   } catch (error) {
-    fc.pre(!/duplicate values/.test(String(error)));
+    fc.pre(!/duplicate values|Invalid explicit day of month/.test(String(error)));
     throw error;
   }
 }

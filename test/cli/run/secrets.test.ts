@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { agentOf, besideOf, makeBacklog, runArgs, trust } from "../../support/backlog/backlog-cli.ts";
 import { makeProject, runLoop } from "../../support/cli.ts";
 import { makeAgent, makeRepository, untilArgs } from "../../support/goals/goal-cli.ts";
 import { KNOWN } from "../../support/secrets.ts";
@@ -81,6 +82,29 @@ describe("J7 a goal", () => {
       env: { ...env, ...more },
     });
     expect(leaks(everything(join(cwd, ".loop"), stdout)).length).toBeGreaterThan(3);
+  });
+});
+
+describe("J7 a backlog", () => {
+  test("keeps no secret of a verdict, a check or a file of the agent, and the next attempt gets none", async () => {
+    const cwd = makeBacklog({
+      stories: [{ n: 1, dependsOn: [] }],
+      check: () => 'echo "check: $DEPLOY_TOKEN"; test -f src/f1.mjs',
+    });
+    const agent = agentOf(
+      cwd,
+      `cp "$LOOP_PROMPT_FILE" "$BESIDE/$LOOP_FIRE_ID.prompt"
+if [ "$LOOP_ROLE" = generator ]; then solve; save; echo "- learned $DEPLOY_TOKEN" >> .loop/progress.md
+else reject "the file has $DEPLOY_TOKEN in it"; fi`,
+    );
+    await trust(cwd);
+    const { stdout, stderr } = await runLoop([...runArgs(agent, "2"), "--json"], besideOf(cwd, env));
+    const all = everything(dirname(cwd), stdout, stderr);
+    // the agent itself wrote into progress.md
+    expect(leaks(all.filter(([path]) => !path.endsWith("progress.md")))).toEqual([]);
+    const prompts = all.filter(([path]) => path.endsWith(".prompt")).map(([, text]) => text);
+    expect(prompts.some((text) => text.includes("the file has [masked: DEPLOY_TOKEN] in it"))).toBe(true);
+    expect(prompts.some((text) => text.includes("- learned [masked: DEPLOY_TOKEN]"))).toBe(true);
   });
 });
 

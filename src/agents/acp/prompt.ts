@@ -106,19 +106,20 @@ export async function sendPrompt(
 function holdMode(peer: Peer, session: Session, { profile, turn }: Asking, withinMs: number) {
   let returns = 0;
   let isBusy = false;
-  const hasLeft = (): boolean => {
+  /** The mode that the agent left; null: it is in it. */
+  const leftMode = (): string | null => {
     takeIn(peer, session);
     const wanted = wantedMode(profile, session, turn);
-    return wanted !== null && session.mode?.current !== wanted;
+    return session.mode?.current === wanted ? null : wanted;
   };
   return async (): Promise<void> => {
     if (isBusy) return;
     isBusy = true;
     try {
-      while (hasLeft()) {
+      for (let mode = leftMode(); mode !== null; mode = leftMode()) {
         if (++returns > MOST_RETURNS)
           throw new Error("the agent leaves the mode of the turn again and again");
-        await setMode(peer, profile, session, turn, withinMs);
+        await setMode(peer, session, mode, withinMs);
       }
     } finally {
       isBusy = false;

@@ -54,7 +54,7 @@ function forgedTask(cwd: string, fields: object): string {
   return forged({ ...entry, w: "x.y.1", id: "abcd1234", loop });
 }
 
-describe("H2 after git pull", () => {
+describe("H2 J1 after git pull", () => {
   test("a task that came along does not run, and the person is told why", async () => {
     const { cwd } = await cloned();
     rmSync(join(cwd, ".loop", "tasks.json"));
@@ -114,7 +114,7 @@ describe("H2 after git pull", () => {
   });
 });
 
-describe("H2 a forged journal", () => {
+describe("H2 J1 a forged journal", () => {
   test("lines with a right checksum and no signature do not run; list and doctor count them", async () => {
     const cwd = makeProject();
     await create(cwd, "1h", "mine", "--no-now");
@@ -192,7 +192,7 @@ describe("A12 an edit of tasks.json by hand", () => {
   });
 });
 
-describe("A13 a journal that was cut", () => {
+describe("A13 J5 a journal that was cut", () => {
   test("is noticed: list says so, the loop does not run, and loop trust goes on with what is left", async () => {
     const cwd = makeProject();
     const { id } = await create(cwd, "1s", "--exact", "mine", "--expect", "touch RAN");

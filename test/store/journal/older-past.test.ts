@@ -95,7 +95,7 @@ async function live(dir: string): Promise<{ past: Files[]; truth: Map<LoopId, Lo
   return { past: past.slice(0, -1), truth: new Map(LOOPS.map((id) => [id, open().load(id)])) };
 }
 
-test("A13 H1 of 1,000 harmed journals none is silently older than it was", async () => {
+test("A13 H1 J5 of 1,000 harmed journals none is silently older than it was", async () => {
   const dir = join(fastTempDir(), ".loop");
   mkdirSync(dir);
   const { past, truth } = await live(dir);

@@ -49,7 +49,7 @@ test("H2 a key behind a link, or in a folder that others can write to, is not us
 const PLACE = { generation: 1, bytes: 100 };
 const A = idOf(1);
 
-test("A13 the record keeps the highest version of a loop, until a person says which one counts", () => {
+test("A13 J5 the record keeps the highest version of a loop, until a person says which one counts", () => {
   const env = { HOME: tempDir() };
   const reached = new ReachedFile(env, "0".repeat(32));
   const note = { id: A, isOver: false, isSynced: true, place: PLACE };
@@ -59,7 +59,7 @@ test("A13 the record keeps the highest version of a loop, until a person says wh
   expect(reached.read().loops.get(A)?.version).toBe(1);
 });
 
-test("H1 a line that was not on disk is demanded until the next boot only", () => {
+test("H1 J5 a line that was not on disk is demanded until the next boot only", () => {
   const env = { HOME: tempDir() };
   const reached = new ReachedFile(env, "0".repeat(32));
   reached.note({ id: A, version: 1, isOver: false, isSynced: true, place: PLACE });
@@ -70,7 +70,7 @@ test("H1 a line that was not on disk is demanded until the next boot only", () =
   expect(reached.read().loops.get(A)?.version).toBe(1);
 });
 
-test("A13 the record stays small, and loses nothing by that", () => {
+test("A13 J5 the record stays small, and loses nothing by that", () => {
   const env = { HOME: tempDir() };
   const reached = new ReachedFile(env, "0".repeat(32));
   for (let n = 1; n <= 6_000; n++) {

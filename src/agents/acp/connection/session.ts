@@ -71,23 +71,16 @@ export async function settle(
   withinMs: number,
 ): Promise<void> {
   takeIn(peer, session);
-  await setMode(peer, profile, session, turn, withinMs);
+  const mode = wantedMode(profile, session, turn);
+  if (mode !== null) await setMode(peer, session, mode, withinMs);
   if (turn.model === undefined || session.model === null) return;
   const model = findModel(session.model, turn.model);
   if (model === null) throw new UnknownModel(describeModels(turn.model, session.model));
   await choose(peer, session, "model", model, withinMs);
 }
 
-/** Sets the mode for the turn if the session has another one. Rejects like `Peer.request`, or if the agent refuses. */
-export async function setMode(
-  peer: Peer,
-  profile: AcpProfile,
-  session: Session,
-  turn: Turn,
-  withinMs: number,
-): Promise<void> {
-  const mode = wantedMode(profile, session, turn);
-  if (mode === null) return;
+/** Sets the mode if the session has another one. Rejects like `Peer.request`, or if the agent refuses. */
+export async function setMode(peer: Peer, session: Session, mode: string, withinMs: number): Promise<void> {
   await choose(peer, session, "mode", mode, withinMs);
   const { current } = session.mode ?? {};
   if (current !== mode) throw new Error(`the agent stays in its mode "${current}" instead of "${mode}"`);

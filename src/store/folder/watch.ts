@@ -20,7 +20,7 @@ const PROVED_LOOK_MS = 5_000;
 
 export function watchFolder(dir: string, callback: () => void, say: (message: string) => void): () => void {
   let seen: string | null = null;
-  let system: { readonly watcher: FSWatcher; readonly inode: number } | null = null;
+  let system: { readonly watcher: FSWatcher; readonly folder: string } | null = null;
   let isProved = false;
   let timer: NodeJS.Timeout | null = null;
   let isSystemUsable = true;
@@ -52,21 +52,21 @@ export function watchFolder(dir: string, callback: () => void, say: (message: st
     });
   }
 
-  /** A watch belongs to a folder and not to its name, so a new folder needs a new watch. */
+  /** A watch belongs to a folder and not to its name, so a new folder needs a new watch, even with the same inode. */
   function follow(): void {
-    const inode = statSync(dir, { throwIfNoEntry: false })?.ino ?? 0;
-    if (!isSystemUsable || inode === (system?.inode ?? 0)) return;
+    const folder = folderIdentity(dir);
+    if (!isSystemUsable || folder === (system?.folder ?? null)) return;
     system?.watcher.close();
     system = null;
     isProved = false;
-    if (inode === 0) return;
+    if (folder === null) return;
     try {
       const watcher = watch(dir, () => {
         isProved = isSystemUsable;
         lookSoon();
       });
       watcher.on("error", giveUp);
-      system = { watcher, inode };
+      system = { watcher, folder };
       proveSystem(dir);
     } catch (error) {
       giveUp(error);

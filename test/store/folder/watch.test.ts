@@ -40,3 +40,16 @@ test("H1 a folder that was made anew in its place is another, also where the sys
     return folderIdentity(dir) !== before;
   }, "it has another identity");
 });
+
+test("A12 a folder that was made anew before anybody looked is watched again, also with the same inode", async () => {
+  const { dir, seen } = watched();
+  // its own probe: from then on it relies on the system
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  rmSync(dir, { recursive: true });
+  mkdirSync(dir);
+  await until(() => seen.at(-1) === folderIdentity(dir), "the new folder is told");
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const told = seen.length;
+  writeFileSync(join(dir, "journal.jsonl"), "a line\n");
+  await until(() => seen.length > told, "its journal is told", 2_000);
+});
